@@ -1,0 +1,183 @@
+//! What a person names with `--gpu`: a model, a family of models, an architecture or a compute capability.
+//!
+//! Not for: the facts behind the name.
+
+use std::str::FromStr;
+
+use thiserror::Error;
+
+use crate::{Architecture, ComputeCapability, Gpu, gpus};
+
+/// A GPU as named by a person.
+#[derive(Debug, Clone, PartialEq)]
+pub enum GpuSelector {
+    /// Exactly one model.
+    Model(&'static Gpu),
+    /// A family whose models differ in SM count or bandwidth and agree on the limits of an SM.
+    Family {
+        /// The name as listed, e.g. `h100`.
+        name: String,
+        /// Its models.
+        models: Vec<&'static Gpu>,
+    },
+    /// A compute capability only.
+    Capability(ComputeCapability),
+}
+
+impl GpuSelector {
+    /// The compute capability, known in every case.
+    #[must_use]
+    pub fn capability(&self) -> ComputeCapability {
+        match self {
+            Self::Model(gpu) => gpu.capability,
+            Self::Family { models, .. } => models[0].capability,
+            Self::Capability(capability) => *capability,
+        }
+    }
+
+    /// The canonical name: a model's id, a family's name, `sm_90` for a capability.
+    #[must_use]
+    pub fn name(&self) -> String {
+        match self {
+            Self::Model(gpu) => gpu.id.clone(),
+            Self::Family { name, .. } => name.clone(),
+            Self::Capability(capability) => Architecture::base(*capability).to_string(),
+        }
+    }
+
+    /// The number of SMs where it is one number: a model, or a family whose models agree.
+    #[must_use]
+    pub fn sm_count(&self) -> Option<u32> {
+        match self {
+            Self::Model(gpu) => gpu.sm_count,
+            Self::Family { models, .. } => {
+                models[0].sm_count.filter(|_| models.iter().all(|gpu| gpu.sm_count == models[0].sm_count))
+            }
+            Self::Capability(_) => None,
+        }
+    }
+}
+
+/// A name that is no GPU. The message lists the nearest names.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("unknown GPU `{asked}`{}; `occupant gpus` lists all", suggestion(nearest))]
+pub struct UnknownGpu {
+    /// The name as given.
+    pub asked: String,
+    /// Up to three names that are close to it.
+    pub nearest: Vec<String>,
+}
+
+fn suggestion(nearest: &[String]) -> String {
+    if nearest.is_empty() { String::new() } else { format!(": did you mean {}?", nearest.join(", ")) }
+}
+
+impl FromStr for GpuSelector {
+    type Err = UnknownGpu;
+
+    /// Case, spaces and underscores are forgiven: `H100 SXM`, `rtx_4090`.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if let Ok(architecture) = text.parse::<Architecture>() {
+            return Ok(Self::Capability(architecture.capability));
+        }
+        let wanted = normalise(text);
+        if let Some(gpu) = gpus().iter().find(|gpu| names(gpu).any(|name| normalise(name) == wanted)) {
+            return Ok(Self::Model(gpu));
+        }
+        let in_family = |gpu: &&Gpu| gpu.variant_of.iter().any(|name| normalise(name) == wanted);
+        let models: Vec<&'static Gpu> = gpus().iter().filter(in_family).collect();
+        match models.first() {
+            None => Err(UnknownGpu { asked: text.to_owned(), nearest: nearest(&wanted) }),
+            Some(first) => {
+                let name = first.variant_of.iter().find(|name| normalise(name) == wanted).cloned();
+                Ok(Self::Family { name: name.unwrap_or(wanted), models })
+            }
+        }
+    }
+}
+
+fn names(gpu: &Gpu) -> impl Iterator<Item = &String> {
+    std::iter::once(&gpu.id).chain(std::iter::once(&gpu.name)).chain(&gpu.aliases)
+}
+
+fn normalise(text: &str) -> String {
+    let lower = text.trim().to_ascii_lowercase();
+    let plain = lower.strip_prefix("nvidia").unwrap_or(&lower);
+    plain.chars().filter(char::is_ascii_alphanumeric).collect()
+}
+
+/// The three known names nearest to `wanted`, within half its length of edits.
+fn nearest(wanted: &str) -> Vec<String> {
+    let mut scored: Vec<(usize, &String)> = gpus()
+        .iter()
+        .flat_map(|gpu| std::iter::once(&gpu.id).chain(&gpu.variant_of))
+        .map(|name| (distance(wanted, &normalise(name)), name))
+        .collect();
+    scored.sort();
+    scored.dedup();
+    let close = scored.into_iter().filter(|(edits, _)| *edits <= wanted.len() / 2);
+    close.take(3).map(|(_, name)| name.clone()).collect()
+}
+
+/// Levenshtein distance over bytes; names are short ASCII.
+fn distance(a: &str, b: &str) -> usize {
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, ca) in a.bytes().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, cb) in b.bytes().enumerate() {
+            let replaced = diagonal + usize::from(ca != cb);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    #[test]
+    fn models_families_and_architectures() {
+        let named = |text: &str| text.parse::<GpuSelector>().unwrap();
+        for text in ["h100-sxm", "H100 SXM", "h100_sxm5_80gb"] {
+            assert_eq!(named(text).name(), "h100-sxm", "{text}");
+        }
+        assert_eq!(named("RTX 4090").name(), "rtx-4090");
+        assert_eq!(named("NVIDIA GeForce RTX 4090").name(), "rtx-4090");
+        assert!(matches!(named("h100"), GpuSelector::Family { ref models, .. } if models.len() >= 3));
+        assert_eq!((named("h100").sm_count(), named("h100-sxm").sm_count()), (None, Some(132)));
+        assert_eq!(named("sm_90a").name(), "sm_90");
+        assert_eq!(named("9.0").capability(), ComputeCapability::new(9, 0));
+    }
+
+    #[test]
+    fn an_unknown_name_is_answered_with_near_ones() {
+        let error = "h1000-smx".parse::<GpuSelector>().unwrap_err();
+        assert!(error.nearest.contains(&"h100-sxm".to_owned()), "{error}");
+        assert!("entirely-something-else-altogether".parse::<GpuSelector>().unwrap_err().nearest.is_empty());
+    }
+
+    #[test]
+    fn every_name_means_one_thing() {
+        let mut owner: BTreeMap<String, &str> = BTreeMap::new();
+        for gpu in gpus() {
+            for name in names(gpu) {
+                let earlier = owner.insert(normalise(name), &gpu.id);
+                assert!(earlier.is_none_or(|id| id == gpu.id), "{name} names {} and {earlier:?}", gpu.id);
+            }
+        }
+        for gpu in gpus() {
+            for family in &gpu.variant_of {
+                assert!(!owner.contains_key(&normalise(family)), "family {family} is also a model");
+                let selector: GpuSelector = family.parse().unwrap();
+                let GpuSelector::Family { models, .. } = selector else { panic!("{family}") };
+                assert!(models.len() > 1, "{family} has one model");
+                assert!(models.iter().all(|m| m.capability == models[0].capability), "{family} mixes capabilities");
+            }
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! The project's chores. `cargo xtask help` lists them.
+//!
+//! For: what developers and CI run and users do not: oracles, corpora, fixtures, benchmarks. Not for: anything that
+//! the program needs at run time.
+#![allow(clippy::disallowed_methods, reason = "chores read files, start processes and measure time")]
+#![allow(clippy::print_stdout, reason = "chores report to a terminal")]
+
+mod oracle;
+mod paths;
+mod process;
+mod wheels;
+
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", about = "The project's chores")]
+struct Arguments {
+    #[command(subcommand)]
+    chore: Chore,
+}
+
+#[derive(Subcommand)]
+enum Chore {
+    /// Compare the occupancy engine with NVIDIA's own header, point by point
+    Oracle(oracle::Options),
+}
+
+fn main() -> anyhow::Result<()> {
+    match Arguments::parse().chore {
+        Chore::Oracle(options) => oracle::run(&options),
+    }
+}
