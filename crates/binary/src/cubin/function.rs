@@ -1,0 +1,114 @@
+//! The record of one kernel or device function: what its binary fixes. Not for: reading it; that is [`super::parse`].
+
+/// A kernel, or a device function that is none. `None` means the file does not say.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Function {
+    /// Mangled name, as in the symbol table.
+    pub name: String,
+    /// It can be launched.
+    pub is_kernel: bool,
+    /// Visible in its own file only (`static`).
+    pub is_local: bool,
+    /// Registers per thread.
+    pub registers: Option<u32>,
+    /// Where the register count stands.
+    pub register_source: RegisterSource,
+    /// Stack per thread in bytes, callees included; `None` where the compiler could not bound it (recursion).
+    pub stack: Option<u32>,
+    /// Stack frame of the function alone, bytes.
+    pub frame: u32,
+    /// Local memory per thread in bytes (old toolkits only; the stack elsewhere).
+    pub local: u32,
+    /// Static shared memory per block in bytes, without the system's prefix.
+    pub shared_static: u32,
+    /// The size of the shared section as stored, with the prefix.
+    pub shared_section: u32,
+    /// Whether it takes dynamic shared memory.
+    pub shared_dynamic: DynamicShared,
+    /// Named barriers.
+    pub barriers: u32,
+    /// Largest block, x, y, z (`__launch_bounds__`).
+    pub max_threads: Option<[u32; 3]>,
+    /// The one block it can be launched with, x, y, z (`.reqntid`).
+    pub required_threads: Option<[u32; 3]>,
+    /// The register cap that the launch bounds made, 255 for none.
+    pub max_registers: Option<u32>,
+    /// Clusters, where the kernel was compiled for them.
+    pub cluster: Option<Cluster>,
+    /// Registers are moved between warps at run time (`setmaxnreg`).
+    pub setmaxnreg: bool,
+    /// Tensor memory is used (`tcgen05`).
+    pub tensor_memory: bool,
+    /// Virtual resources taken at launch.
+    pub virtual_resources: u32,
+    /// Instructions that spill or refill registers.
+    pub spills: Spills,
+    /// The toolkit that compiled it.
+    pub toolkit: Option<Toolkit>,
+    /// Functions outside the file that it calls; the loader adds their needs.
+    pub externals: Vec<String>,
+}
+
+/// Where a register count stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RegisterSource {
+    /// The attribute that NVIDIA's tools and driver use.
+    Attribute,
+    /// The code section's header (CUDA 9 and earlier).
+    SectionHeader,
+    /// Nowhere.
+    Absent,
+}
+
+/// What the file tells about dynamic shared memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DynamicShared {
+    /// The kernel takes none.
+    None,
+    /// It may take some; the launch says how much.
+    Unknown,
+}
+
+/// Thread block clusters that a kernel was compiled for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Cluster {
+    /// Blocks along x, y, z; `None` where the launch says.
+    pub blocks: Option<[u32; 3]>,
+    /// The largest cluster, in blocks; `None` where not bounded.
+    pub max_blocks: Option<u32>,
+}
+
+/// Spill instructions as the compiler annotates them (ptxas 12.6 and later).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Spills {
+    /// The toolkit writes no annotations.
+    Unknown,
+    /// Byte offsets of the spilling and refilling instructions in the function's code.
+    Annotated(Vec<u32>),
+}
+
+impl Spills {
+    /// Number of instructions, where known.
+    #[must_use]
+    pub fn count(&self) -> Option<usize> {
+        match self {
+            Self::Unknown => None,
+            Self::Annotated(offsets) => Some(offsets.len()),
+        }
+    }
+}
+
+/// A CUDA toolkit version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Toolkit {
+    /// e.g. 12 of 12.4.
+    pub major: u32,
+    /// e.g. 4 of 12.4.
+    pub minor: u32,
+}
+
+impl std::fmt::Display for Toolkit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}.{}", self.major, self.minor)
+    }
+}

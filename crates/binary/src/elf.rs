@@ -1,0 +1,183 @@
+//! The parts of a 64-bit little-endian ELF file that the readers above need: header, sections, symbols.
+//!
+//! Layouts come from the `object` crate; every read goes through a [`Source`]. Not for: segments, relocations.
+
+use std::borrow::Cow;
+
+use object::LittleEndian as Le;
+use object::elf;
+use object::pod;
+
+use crate::BinaryError;
+use crate::source::{Source, read};
+
+/// A file header and its section headers.
+pub(crate) struct Elf {
+    pub(crate) machine: elf::Machine,
+    pub(crate) kind: elf::FileType,
+    pub(crate) flags: u32,
+    pub(crate) os_abi: u8,
+    pub(crate) sections: Vec<Section>,
+}
+
+/// One section header.
+pub(crate) struct Section {
+    pub(crate) name: String,
+    pub(crate) kind: elf::SectionType,
+    pub(crate) flags: u64,
+    pub(crate) offset: u64,
+    pub(crate) size: u64,
+    pub(crate) link: u32,
+    pub(crate) info: u32,
+}
+
+impl Section {
+    /// The section takes no room in the file.
+    pub(crate) fn is_empty_in_file(&self) -> bool {
+        self.kind == elf::SHT_NOBITS || self.kind == elf::SHT_NULL || self.size == 0
+    }
+
+    /// The bytes of the section.
+    pub(crate) fn bytes<'s>(&self, source: &'s dyn Source, what: &'static str) -> Result<Cow<'s, [u8]>, BinaryError> {
+        if self.is_empty_in_file() {
+            return Ok(Cow::Borrowed(&[]));
+        }
+        read(source, self.offset, self.size, what)
+    }
+}
+
+/// One symbol.
+pub(crate) struct Symbol {
+    pub(crate) name: String,
+    pub(crate) kind: elf::SymbolType,
+    pub(crate) other: u8,
+    pub(crate) section: usize,
+    pub(crate) local: bool,
+}
+
+const HEADER_SIZE: u64 = 64;
+const SECTION_HEADER_SIZE: u64 = 64;
+
+/// The machine number of an ELF file, `None` where it is not a 64-bit little-endian one.
+pub(crate) fn machine(start: &[u8]) -> Option<elf::Machine> {
+    let (header, _) = pod::from_bytes::<elf::FileHeader64<Le>>(start).ok()?;
+    let ident = &header.e_ident;
+    let ours = ident.magic == elf::ELFMAG && ident.class == elf::ELFCLASS64 && ident.data == elf::ELFDATA2LSB;
+    ours.then(|| header.e_machine.get(Le))
+}
+
+impl Elf {
+    /// Reads the header and the section table.
+    pub(crate) fn parse(source: &dyn Source) -> Result<Self, BinaryError> {
+        let start = read(source, 0, HEADER_SIZE, "ELF header")?;
+        let not_elf = || {
+            let found = start.get(..8).map_or_else(String::new, |bytes| format!("{bytes:02x?}"));
+            BinaryError::malformed("ELF header", 0, "a 64-bit little-endian ELF", found)
+        };
+        machine(&start).ok_or_else(not_elf)?;
+        let (header, _) = pod::from_bytes::<elf::FileHeader64<Le>>(&start).map_err(|()| not_elf())?;
+        let mut parsed = Self {
+            machine: header.e_machine.get(Le),
+            kind: header.e_type.get(Le),
+            flags: header.e_flags.get(Le).0,
+            os_abi: header.e_ident.os_abi.0,
+            sections: Vec::new(),
+        };
+        let table_offset = header.e_shoff.get(Le);
+        if table_offset == 0 {
+            return Ok(parsed);
+        }
+        if u64::from(header.e_shentsize.get(Le)) != SECTION_HEADER_SIZE {
+            let found = header.e_shentsize.get(Le).to_string();
+            return Err(BinaryError::malformed(
+                "ELF section header size",
+                0x3a,
+                SECTION_HEADER_SIZE.to_string(),
+                found,
+            ));
+        }
+        // Beyond 65,279 sections the header's own fields overflow into the first section header.
+        let first = read(source, table_offset, SECTION_HEADER_SIZE, "first ELF section header")?;
+        let first = section_headers(&first, table_offset)?.first();
+        let overflow = |small: u16, escape: u16, large: Option<u64>| {
+            if small == escape { large.unwrap_or(0) } else { u64::from(small) }
+        };
+        let count = overflow(header.e_shnum.get(Le), 0, first.map(|s| s.sh_size.get(Le)));
+        let names_index =
+            overflow(header.e_shstrndx.get(Le).0, elf::SHN_XINDEX.0, first.map(|s| u64::from(s.sh_link.get(Le))));
+        let table = read(source, table_offset, count.saturating_mul(SECTION_HEADER_SIZE), "ELF section headers")?;
+        parsed.sections = sections(source, section_headers(&table, table_offset)?, names_index)?;
+        Ok(parsed)
+    }
+
+    /// The symbols of the first symbol table, by their index; empty where there is none.
+    pub(crate) fn symbols(&self, source: &dyn Source) -> Result<Vec<Symbol>, BinaryError> {
+        let Some(table) = self.sections.iter().find(|section| section.kind == elf::SHT_SYMTAB) else {
+            return Ok(Vec::new());
+        };
+        let bytes = table.bytes(source, "symbol table")?;
+        let names = match self.sections.get(table.link as usize) {
+            Some(section) => section.bytes(source, "symbol names")?,
+            None => Cow::Borrowed(&[][..]),
+        };
+        let extended = self.extended_indexes(source)?;
+        let whole = bytes.len().checked_div(size_of::<elf::Sym64<Le>>()).unwrap_or(0);
+        let (symbols, _) = pod::slice_from_bytes::<elf::Sym64<Le>>(&bytes, whole)
+            .map_err(|()| BinaryError::malformed("symbol table", table.offset, "whole symbols", "less"))?;
+        let symbols = symbols.iter().enumerate().map(|(index, symbol)| Symbol {
+            name: string_at(&names, symbol.st_name.get(Le)),
+            kind: symbol.st_type(),
+            other: symbol.st_other.0,
+            section: match symbol.st_shndx.get(Le) {
+                elf::SHN_XINDEX => extended.get(index).copied().unwrap_or(0) as usize,
+                small => usize::from(small.0),
+            },
+            local: symbol.st_bind() == elf::STB_LOCAL,
+        });
+        Ok(symbols.collect())
+    }
+
+    fn extended_indexes(&self, source: &dyn Source) -> Result<Vec<u32>, BinaryError> {
+        let Some(section) = self.sections.iter().find(|section| section.kind == elf::SHT_SYMTAB_SHNDX) else {
+            return Ok(Vec::new());
+        };
+        let bytes = section.bytes(source, "extended symbol sections")?;
+        Ok(bytes.chunks_exact(4).filter_map(|word| crate::fields::u32_at(word, 0)).collect())
+    }
+}
+
+fn section_headers(bytes: &[u8], offset: u64) -> Result<&[elf::SectionHeader64<Le>], BinaryError> {
+    let whole = bytes.len().checked_div(size_of::<elf::SectionHeader64<Le>>()).unwrap_or(0);
+    pod::slice_from_bytes(bytes, whole)
+        .map(|(headers, _)| headers)
+        .map_err(|()| BinaryError::malformed("ELF section headers", offset, "whole headers", "less"))
+}
+
+fn sections(
+    source: &dyn Source,
+    headers: &[elf::SectionHeader64<Le>],
+    names_index: u64,
+) -> Result<Vec<Section>, BinaryError> {
+    let plain = |header: &elf::SectionHeader64<Le>, name| Section {
+        name,
+        kind: header.sh_type.get(Le),
+        flags: header.sh_flags.get(Le).0,
+        offset: header.sh_offset.get(Le),
+        size: header.sh_size.get(Le),
+        link: header.sh_link.get(Le),
+        info: header.sh_info.get(Le),
+    };
+    let names = usize::try_from(names_index).ok().and_then(|index| headers.get(index));
+    let names = match names {
+        Some(header) => plain(header, String::new()).bytes(source, "section names")?,
+        None => Cow::Borrowed(&[][..]),
+    };
+    Ok(headers.iter().map(|header| plain(header, string_at(&names, header.sh_name.get(Le)))).collect())
+}
+
+/// The text at `at` up to its zero byte; empty beyond the end.
+fn string_at(names: &[u8], at: u32) -> String {
+    let rest = names.get(at as usize..).unwrap_or(&[]);
+    let text = memchr::memchr(0, rest).and_then(|end| rest.get(..end)).unwrap_or(rest);
+    String::from_utf8_lossy(text).into_owned()
+}

@@ -1,0 +1,42 @@
+//! From bytes to kernel records: containers hold fatbins, fatbins hold images, cubins hold kernels.
+//!
+//! For: every resource that a CUDA binary fixes (registers, shared memory, barriers, launch bounds), read without
+//! NVIDIA's tools. Input is untrusted: nothing here panics, and nothing is allocated because a file claims a size.
+//! Not for: machine code (the instructions themselves), occupancy, or opening files; a caller brings a [`Source`].
+//!
+//! ```no_run
+//! # fn demo(bytes: &[u8]) -> Result<(), occupant_binary::BinaryError> {
+//! let artifact = occupant_binary::Artifact::open(&bytes)?;
+//! for module in &artifact.modules {
+//!     for entry in &module.entries {
+//!         let unpacked = entry.unpack(&bytes)?;
+//!         for image in entry.images.iter().filter(|image| image.kind == occupant_binary::ImageKind::Elf) {
+//!             let cubin = occupant_binary::Cubin::parse(&unpacked.image(image)?)?;
+//!             println!("{}: {} kernels", cubin.architecture, cubin.functions.len());
+//!         }
+//!     }
+//! }
+//! # Ok(())
+//! # }
+//! ```
+#![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects))]
+
+mod artifact;
+mod compression;
+mod cubin;
+mod elf;
+mod error;
+mod fatbin;
+mod fields;
+mod loader;
+mod names;
+mod source;
+
+pub use artifact::{Artifact, Fault, Module};
+pub use compression::Codec;
+pub use cubin::{Cluster, Cubin, DynamicShared, Function, HeaderGeneration, RegisterSource, Spills, Toolkit};
+pub use error::BinaryError;
+pub use fatbin::{Entry, Image, ImageKind, Payload, Unpacked};
+pub use loader::{Choice, choose};
+pub use names::{demangle, shorten};
+pub use source::{Source, Window};

@@ -1,0 +1,110 @@
+//! Where bytes come from: a slice, a file read by position, or a part of either.
+//!
+//! For: parsers that read only what they need, from several threads through `&self`. Not for: opening files.
+
+use std::borrow::Cow;
+use std::io;
+use std::ops::Range;
+
+use crate::BinaryError;
+
+/// The most that one structure (a section of attributes, a symbol table) may take. The largest seen has 30 MiB.
+const LARGEST_STRUCTURE: u64 = 512 << 20;
+
+/// Bytes that can be read at any offset.
+pub trait Source: Sync {
+    /// Length in bytes.
+    fn size(&self) -> u64;
+
+    /// Exactly `length` bytes at `offset`; the range is inside [`Source::size`], which may yet have shrunk since.
+    ///
+    /// # Errors
+    /// Whatever the medium says.
+    fn fetch(&self, offset: u64, length: usize) -> io::Result<Cow<'_, [u8]>>;
+}
+
+impl Source for [u8] {
+    fn size(&self) -> u64 {
+        self.len() as u64
+    }
+
+    fn fetch(&self, offset: u64, length: usize) -> io::Result<Cow<'_, [u8]>> {
+        usize::try_from(offset)
+            .ok()
+            .and_then(|start| self.get(start..start.checked_add(length)?))
+            .map(Cow::Borrowed)
+            .ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
+    }
+}
+
+impl Source for &[u8] {
+    fn size(&self) -> u64 {
+        self.len() as u64
+    }
+
+    fn fetch(&self, offset: u64, length: usize) -> io::Result<Cow<'_, [u8]>> {
+        <[u8] as Source>::fetch(self, offset, length)
+    }
+}
+
+impl Source for Vec<u8> {
+    fn size(&self) -> u64 {
+        self.len() as u64
+    }
+
+    fn fetch(&self, offset: u64, length: usize) -> io::Result<Cow<'_, [u8]>> {
+        <[u8] as Source>::fetch(self, offset, length)
+    }
+}
+
+/// A part of a source, with offsets of its own.
+pub struct Window<'s> {
+    source: &'s dyn Source,
+    start: u64,
+    length: u64,
+}
+
+impl<'s> Window<'s> {
+    /// The bytes of `range`.
+    ///
+    /// # Errors
+    /// [`BinaryError::Truncated`] where the range reaches beyond the source.
+    pub fn new(source: &'s dyn Source, range: Range<u64>, what: &'static str) -> Result<Self, BinaryError> {
+        let length = range.end.saturating_sub(range.start);
+        check_inside(source, range.start, length, what)?;
+        Ok(Self { source, start: range.start, length })
+    }
+}
+
+impl Source for Window<'_> {
+    fn size(&self) -> u64 {
+        self.length
+    }
+
+    fn fetch(&self, offset: u64, length: usize) -> io::Result<Cow<'_, [u8]>> {
+        self.source.fetch(self.start.saturating_add(offset), length)
+    }
+}
+
+fn check_inside(source: &dyn Source, offset: u64, needed: u64, what: &'static str) -> Result<(), BinaryError> {
+    let available = source.size().saturating_sub(offset);
+    if needed > available {
+        return Err(BinaryError::Truncated { what, offset, needed, available });
+    }
+    Ok(())
+}
+
+/// Reads a structure whose place and size a file claims: checked against the source before anything is allocated.
+pub(crate) fn read<'s>(
+    source: &'s dyn Source,
+    offset: u64,
+    length: u64,
+    what: &'static str,
+) -> Result<Cow<'s, [u8]>, BinaryError> {
+    check_inside(source, offset, length, what)?;
+    if length > LARGEST_STRUCTURE {
+        return Err(BinaryError::TooLarge { what, offset, claimed: length, limit: LARGEST_STRUCTURE });
+    }
+    let size = usize::try_from(length).unwrap_or(usize::MAX);
+    source.fetch(offset, size).map_err(|cause| BinaryError::Read { offset, length, cause })
+}
