@@ -24,7 +24,7 @@ impl Random {
         self.0 ^= self.0 << 25;
         self.0 ^= self.0 >> 27;
         let mixed = self.0.wrapping_mul(0x2545_f491_4f6c_dd1d);
-        ((mixed >> 32) * u64::from(end) >> 32) as u32
+        (((mixed >> 32) * u64::from(end)) >> 32) as u32
     }
 
     fn one_of<T: Copy>(&mut self, values: &[T]) -> T {

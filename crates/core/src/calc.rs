@@ -1,0 +1,289 @@
+//! Occupancy of one launch shape given by numbers.
+
+use occupant_hardware::{Basis as FactBasis, Rules, SmLimits};
+use occupant_occupancy::{
+    Carveout, InvalidShape, Occupancy, PartitionedCaching, Shape, by_hand, occupancy, refusals, requirements,
+};
+use thiserror::Error;
+
+use crate::report::{
+    Basis, ByHandRecord, ByHandStep, CalcInput, CalcReport, GpuName, MatrixReport, OccupancyRecord, RequirementRecord,
+};
+use crate::report::two_decimals;
+use crate::shape::carveout_name;
+use crate::target::Target;
+
+/// Blocks of a cluster, at most, with the non-portable attribute. Source: CUDA Programming Guide, "Thread Block Clusters".
+const LARGEST_CLUSTER: u32 = 16;
+/// Named barriers that a block can address. Source: PTX ISA, "Parallel Synchronization: barrier".
+const BARRIERS_OF_A_BLOCK: u32 = 16;
+/// Static shared memory that compilers accept, bytes.
+const LARGEST_STATIC: u32 = 48 << 10;
+
+/// A launch shape and how to look at it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct CalcRequest {
+    /// What one block asks for.
+    pub shape: Shape,
+    /// Blocks per cluster.
+    pub cluster: Option<u32>,
+    /// Blocks of the grid.
+    pub grid: Option<u32>,
+    /// Release of NVIDIA's rules.
+    pub rules: Rules,
+    /// Show the textbook formula too.
+    pub by_hand: bool,
+}
+
+/// A request that means nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum CalcError {
+    /// The shape itself.
+    #[error(transparent)]
+    Shape(#[from] InvalidShape),
+    /// A cluster or grid of nothing.
+    #[error("a {what} has at least 1 block, found 0: set it with --{what}")]
+    Empty {
+        /// `cluster` or `grid`.
+        what: &'static str,
+    },
+}
+
+impl CalcError {
+    /// A stable identifier for scripts.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::Shape(error) => error.code(),
+            Self::Empty { .. } => "empty",
+        }
+    }
+}
+
+/// The occupancy of a shape on one GPU.
+///
+/// # Errors
+/// [`CalcError`] for a request that means nothing. A shape that does not fit is an answer.
+pub fn calc(target: Target<'_>, request: &CalcRequest) -> Result<CalcReport, CalcError> {
+    for (what, value) in [("cluster", request.cluster), ("grid", request.grid)] {
+        if value == Some(0) {
+            return Err(CalcError::Empty { what });
+        }
+    }
+    let (limits, shape) = (target.limits, &request.shape);
+    let answer = occupancy(limits, shape)?;
+    let mut reasons: Vec<String> = refusals(limits, shape).iter().map(ToString::to_string).collect();
+    reasons.extend(cluster_refusals(limits, request));
+    let launchable = reasons.is_empty();
+    let hand = if request.by_hand { Some(by_hand_record(limits, shape)?) } else { None };
+    Ok(CalcReport {
+        schema: "occupant.calc.v1",
+        gpu: target.name().unwrap_or_else(|| GpuName {
+            name: format!("sm_{}{}", limits.capability.major, limits.capability.minor),
+            compute_capability: limits.capability.to_string(),
+        }),
+        input: input(request),
+        launchable,
+        reason: (!launchable).then(|| reasons.join("; ")),
+        requires: requirements(limits, shape, request.cluster.unwrap_or(1)).iter().map(RequirementRecord::from).collect(),
+        occupancy: OccupancyRecord::new(Basis::Exact, &answer),
+        by_hand: hand,
+        notes: notes(target, request, &answer),
+    })
+}
+
+/// The same shape on several GPUs.
+///
+/// # Errors
+/// [`CalcError`], as [`calc`].
+pub fn matrix(targets: &[Target<'_>], request: &CalcRequest) -> Result<MatrixReport, CalcError> {
+    let results = targets.iter().map(|target| calc(*target, request)).collect::<Result<_, _>>()?;
+    Ok(MatrixReport { schema: "occupant.matrix.v1", results })
+}
+
+fn input(request: &CalcRequest) -> CalcInput {
+    let shape = &request.shape;
+    CalcInput {
+        registers: shape.registers_per_thread,
+        block: shape.threads_per_block,
+        shared_static: shape.shared_static,
+        shared_dynamic: shape.shared_dynamic,
+        barriers: shape.barriers,
+        virtual_resources: shape.virtual_resources,
+        tensor_columns: (shape.tensor_columns > 0).then_some(shape.tensor_columns),
+        cluster: request.cluster,
+        grid: request.grid,
+        carveout: carveout_name(shape.carveout),
+        partitioned_caching: match shape.partitioned_caching {
+            PartitionedCaching::Off => "off",
+            PartitionedCaching::On => "on",
+            PartitionedCaching::Strict => "strict",
+        },
+        rules: match request.rules {
+            Rules::Cuda13_5 => "13.5",
+            Rules::Cuda12_9 => "12.9",
+        },
+    }
+}
+
+fn cluster_refusals(limits: &SmLimits, request: &CalcRequest) -> Vec<String> {
+    let Some(cluster) = request.cluster.filter(|cluster| *cluster > 1) else { return Vec::new() };
+    let mut reasons = Vec::new();
+    if !limits.clusters {
+        reasons.push(format!("clusters need compute capability 9.0 or later, this is {}", limits.capability));
+    }
+    if cluster > LARGEST_CLUSTER {
+        reasons.push(format!("a cluster of {cluster} blocks, {LARGEST_CLUSTER} allowed"));
+    }
+    if let Some(grid) = request.grid.filter(|grid| !grid.is_multiple_of(cluster)) {
+        reasons.push(format!("a grid of {grid} blocks is no multiple of the cluster's {cluster}"));
+    }
+    reasons
+}
+
+fn notes(target: Target<'_>, request: &CalcRequest, answer: &Occupancy) -> Vec<String> {
+    let (limits, shape) = (target.limits, &request.shape);
+    let capability = limits.capability;
+    let mut notes = Vec::new();
+    if shape.registers_per_thread == 0 {
+        notes.push("registers do not bound: none were given (--registers)".to_owned());
+    }
+    if shape.shared_static > LARGEST_STATIC {
+        notes.push("compilers refuse static shared memory over 48 KiB: take it as dynamic".to_owned());
+    }
+    if shape.barriers > BARRIERS_OF_A_BLOCK {
+        notes.push(format!("a block can name {BARRIERS_OF_A_BLOCK} barriers at most, found {}", shape.barriers));
+    }
+    match answer.ceilings.virtual_resources {
+        Some(_) => notes.push(
+            "virtual resources are a launch-time limit: a running block can give them back, which lets the next one in"
+                .to_owned(),
+        ),
+        None if shape.virtual_resources > 0 => {
+            notes.push(format!("virtual resources do not bound on {capability} under these rules"));
+        }
+        None => {}
+    }
+    if let Some(blocks) = answer.ceilings.tensor_memory.filter(|blocks| *blocks > 0 && *blocks < answer.blocks_per_sm) {
+        notes.push(format!(
+            "tensor memory has columns for {blocks} of these blocks at a time: further blocks become resident and wait \
+             for columns"
+        ));
+    }
+    if shape.carveout != Carveout::Default && limits.carveouts.is_empty() {
+        notes.push(format!("shared memory of {capability} is fixed: --carveout changes nothing"));
+    }
+    if shape.partitioned_caching != answer.partitioned_caching {
+        notes.push("partitioned caching is off: the architecture has none, or no block would fit with it".to_owned());
+    }
+    if request.cluster.is_some_and(|cluster| cluster > 1) && limits.clusters {
+        notes.push(
+            "how many clusters run at once depends on the chip's GPC layout: cudaOccupancyMaxActiveClusters tells"
+                .to_owned(),
+        );
+    }
+    notes.extend(grid_note(target, request, answer));
+    if limits.limits_from.basis == FactBasis::Inferred {
+        let doubt = limits.limits_from.note.as_deref().unwrap_or("no source states them");
+        notes.push(format!("the limits of {capability} are inferred: {doubt}"));
+    }
+    notes
+}
+
+/// Whether the grid fills the GPU once.
+fn grid_note(target: Target<'_>, request: &CalcRequest, answer: &Occupancy) -> Option<String> {
+    let (grid, sms) = (request.grid?, target.selector?.sm_count()?);
+    let at_once = u64::from(answer.blocks_per_sm) * u64::from(sms);
+    (at_once > 0).then(|| {
+        let verb = if u64::from(grid) < at_once { "does not fill" } else { "fills" };
+        format!("{sms} SMs hold {at_once} such blocks at once: a grid of {grid} {verb} them")
+    })
+}
+
+fn by_hand_record(limits: &SmLimits, shape: &Shape) -> Result<ByHandRecord, InvalidShape> {
+    let hand = by_hand(limits, shape)?;
+    let steps = hand.steps.into_iter().map(|step| ByHandStep {
+        rounding: step.rounding.name(),
+        from_warps: two_decimals(step.from_warps),
+        to_warps: two_decimals(step.to_warps),
+        says: step.says,
+    });
+    Ok(ByHandRecord {
+        warps_per_sm: two_decimals(hand.answer),
+        registers: hand.registers.map(two_decimals),
+        shared_memory: hand.shared_memory.map(two_decimals),
+        warps: hand.warps,
+        blocks: hand.blocks,
+        steps: steps.collect(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use occupant_hardware::GpuSelector;
+
+    use super::*;
+
+    fn on(gpu: &str, request: CalcRequest) -> CalcReport {
+        let selector: GpuSelector = gpu.parse().unwrap();
+        calc(Target::named(&selector, request.rules).unwrap(), &request).unwrap()
+    }
+
+    fn shape(registers: u32, block: u32, dynamic: u32) -> CalcRequest {
+        let shape = Shape {
+            registers_per_thread: registers,
+            threads_per_block: block,
+            shared_dynamic: dynamic,
+            ..Shape::default()
+        };
+        CalcRequest { shape, ..CalcRequest::default() }
+    }
+
+    #[test]
+    fn the_contracts_example() {
+        let report = on("h100-sxm", shape(128, 256, 49152));
+        assert_eq!((report.occupancy.blocks_per_sm, report.occupancy.percent), (2, 25.0));
+        assert_eq!(report.occupancy.limiters, ["registers"]);
+        assert_eq!(report.occupancy.allocated.shared_per_block, 50176);
+        assert_eq!(report.occupancy.ceilings.barriers, Some(64));
+        assert!(report.requires.is_empty(), "48 KiB is the default limit itself");
+    }
+
+    #[test]
+    fn threads_of_the_field_that_do_not_launch() {
+        // EnzymeAD/Enzyme-JAX#2895: 134 registers, 512 threads on 12.0. 384 threads are the most that fit.
+        assert!(!on("sm_120", shape(134, 512, 0)).launchable);
+        assert!(!on("sm_120", shape(134, 416, 0)).launchable);
+        assert!(on("sm_120", shape(134, 384, 0)).launchable);
+        let reason = on("rtx-5090", shape(0, 128, 114_688)).reason.unwrap();
+        assert!(reason.contains("115712 B") && reason.contains("102400 B"), "{reason}");
+    }
+
+    #[test]
+    fn clusters_and_grids() {
+        let with = |cluster, grid| CalcRequest { cluster: Some(cluster), grid: Some(grid), ..shape(32, 128, 0) };
+        assert!(on("h100-sxm", with(8, 64)).requires.is_empty());
+        assert_eq!(on("h100-sxm", with(16, 64)).requires[0].attribute, "cudaFuncAttributeNonPortableClusterSizeAllowed");
+        assert!(!on("h100-sxm", with(17, 34)).launchable);
+        assert!(!on("h100-sxm", with(8, 60)).launchable);
+        assert!(!on("a100-sxm4-80gb", with(2, 64)).launchable);
+        assert!(on("h100-sxm", with(1, 100)).notes.iter().any(|note| note.contains("does not fill")));
+        let selector: GpuSelector = "h100-sxm".parse().unwrap();
+        let target = Target::named(&selector, Rules::default()).unwrap();
+        assert!(calc(target, &with(0, 1)).is_err());
+    }
+
+    #[test]
+    fn tensor_memory_is_shown_and_does_not_lower() {
+        let mut request = shape(64, 128, 0);
+        request.shape.tensor_columns = 256;
+        let report = on("b200-sxm", request);
+        assert_eq!(report.occupancy.ceilings.tensor_memory, Some(2));
+        assert!(report.occupancy.blocks_per_sm > 2 && report.launchable);
+        assert!(report.notes.iter().any(|note| note.contains("wait for columns")));
+        request.shape.tensor_columns = 576;
+        assert!(!on("b200-sxm", request).launchable);
+        assert!(!on("h100-sxm", request).launchable);
+    }
+}

@@ -1,0 +1,151 @@
+//! The launch that a kernel's occupancy is for: what the binary fixes, what was given, what has to be assumed.
+
+use occupant_binary::{DynamicShared, Function};
+use occupant_hardware::SmLimits;
+use occupant_occupancy::{InvalidShape, Occupancy, Shape, best_block, occupancy, refusals, requirements};
+
+use super::InspectOptions;
+use crate::launches::Launch;
+use crate::report::{Basis, BlockFrom, LaunchRecord, OccupancyRecord, RequirementRecord, SharedFrom};
+
+/// Threads per block where nothing says otherwise.
+const ASSUMED_BLOCK: u32 = 256;
+
+/// A launch and how the kernel fits with it.
+pub(super) struct Answer {
+    pub(super) launch: LaunchRecord,
+    pub(super) launchable: Option<bool>,
+    pub(super) reason: Option<String>,
+    pub(super) requires: Vec<RequirementRecord>,
+    pub(super) occupancy: Option<OccupancyRecord>,
+}
+
+impl Answer {
+    /// No occupancy, for a reason.
+    pub(super) fn unknown(reason: String) -> Self {
+        let launch = LaunchRecord { block: None, block_from: None, shared_dynamic: None, shared_dynamic_from: None };
+        Self { launch, launchable: None, reason: Some(reason), requires: Vec::new(), occupancy: None }
+    }
+}
+
+/// A block size, or the largest one that may be used.
+enum Block {
+    Known(u32, BlockFrom),
+    UpTo(u32),
+}
+
+/// The answer for one kernel on one SM; `launch` is a real launch of it, where one is known.
+pub(super) fn answer(
+    function: &Function,
+    limits: &SmLimits,
+    options: &InspectOptions,
+    launch: Option<&Launch>,
+) -> Answer {
+    let Some(registers) = function.registers else {
+        return Answer::unknown("the file does not say how many registers it takes".to_owned());
+    };
+    let (shared_dynamic, shared_from) = shared_dynamic(function, options, launch);
+    let shape = Shape {
+        registers_per_thread: registers,
+        shared_static: function.shared_static,
+        shared_dynamic: shared_dynamic.unwrap_or(0),
+        barriers: function.barriers,
+        virtual_resources: function.virtual_resources,
+        carveout: options.carveout,
+        partitioned_caching: options.partitioned_caching,
+        ..Shape::default()
+    };
+    let block = block(function, options, launch);
+    let evaluated = evaluate(limits, shape, &block);
+    let (shape, block_from, found) = match evaluated {
+        Ok(evaluated) => evaluated,
+        Err(error) => return Answer::unknown(error.to_string()),
+    };
+    let basis = match (&block_from, shared_from) {
+        (BlockFrom::Assumed, _) => Basis::Hypothetical,
+        (BlockFrom::LaunchBounds, _) | (_, SharedFrom::Unknown) => Basis::UpperBound,
+        _ => Basis::Exact,
+    };
+    let mut reasons: Vec<String> = refusals(limits, &shape).iter().map(ToString::to_string).collect();
+    reasons.extend(bounds_refusal(function, shape.threads_per_block));
+    Answer {
+        launch: LaunchRecord {
+            block: Some(shape.threads_per_block),
+            block_from: Some(block_from),
+            shared_dynamic,
+            shared_dynamic_from: Some(shared_from),
+        },
+        launchable: Some(reasons.is_empty()),
+        reason: (!reasons.is_empty()).then(|| reasons.join("; ")),
+        requires: requirements(limits, &shape, cluster_size(function)).iter().map(RequirementRecord::from).collect(),
+        occupancy: Some(OccupancyRecord::new(basis, &found)),
+    }
+}
+
+fn evaluate(
+    limits: &SmLimits,
+    shape: Shape,
+    block: &Block,
+) -> Result<(Shape, BlockFrom, Occupancy), InvalidShape> {
+    match *block {
+        Block::Known(threads_per_block, from) => {
+            let shape = Shape { threads_per_block, ..shape };
+            Ok((shape, from, occupancy(limits, &shape)?))
+        }
+        Block::UpTo(max_threads) => {
+            let best = best_block(limits, &shape, max_threads)?;
+            let shape = Shape { threads_per_block: best.threads_per_block, ..shape };
+            Ok((shape, BlockFrom::LaunchBounds, best.occupancy))
+        }
+    }
+}
+
+fn block(function: &Function, options: &InspectOptions, launch: Option<&Launch>) -> Block {
+    if let Some(launch) = launch {
+        return Block::Known(launch.block, BlockFrom::Launches);
+    }
+    if let Some(required) = function.required_threads.and_then(threads) {
+        return Block::Known(required, BlockFrom::Required);
+    }
+    if let Some(given) = options.block {
+        return Block::Known(given, BlockFrom::Given);
+    }
+    match function.max_threads.and_then(threads) {
+        Some(max_threads) => Block::UpTo(max_threads),
+        None => Block::Known(ASSUMED_BLOCK, BlockFrom::Assumed),
+    }
+}
+
+fn shared_dynamic(
+    function: &Function,
+    options: &InspectOptions,
+    launch: Option<&Launch>,
+) -> (Option<u32>, SharedFrom) {
+    if let Some(bytes) = launch.and_then(|launch| launch.shared_dynamic) {
+        return (Some(bytes), SharedFrom::Launches);
+    }
+    match (function.shared_dynamic, options.shared_dynamic) {
+        (DynamicShared::None, _) => (Some(0), SharedFrom::None),
+        (DynamicShared::Unknown, Some(given)) => (Some(given), SharedFrom::Given),
+        (DynamicShared::Unknown, None) => (None, SharedFrom::Unknown),
+    }
+}
+
+/// The launch bounds and the required block are checks of the launch too.
+fn bounds_refusal(function: &Function, block: u32) -> Option<String> {
+    if let Some(required) = function.required_threads.and_then(threads).filter(|required| *required != block) {
+        return Some(format!("{block} threads per block, the kernel can only be launched with {required}"));
+    }
+    let max_threads = function.max_threads.and_then(threads).filter(|max_threads| block > *max_threads)?;
+    Some(format!("{block} threads per block, its launch bounds allow {max_threads}"))
+}
+
+/// Threads of a block of x, y, z; `None` where the product is 0 or beyond any GPU.
+pub(super) fn threads(dimensions: [u32; 3]) -> Option<u32> {
+    let product = dimensions.into_iter().try_fold(1_u32, u32::checked_mul)?;
+    (product > 0).then_some(product)
+}
+
+fn cluster_size(function: &Function) -> u32 {
+    function.cluster.and_then(|cluster| cluster.blocks).and_then(threads).unwrap_or(1)
+}

@@ -1,0 +1,71 @@
+//! Every kernel of a file, with its resources and its occupancy.
+//!
+//! For: walking modules, choosing images, and handing each kernel to the caller as soon as it is known. Not for: what a
+//! launch is assumed to be ([`launch`]) or how a record is put together ([`record`]).
+
+mod launch;
+mod record;
+mod walk;
+
+use occupant_binary::Source;
+use occupant_hardware::{Architecture, GpuSelector, Rules};
+use occupant_occupancy::{Carveout, PartitionedCaching};
+use regex::Regex;
+
+use crate::launches::Launches;
+use crate::report::{Diagnostic, KernelRecord, Totals};
+
+/// What to list and what to assume.
+#[derive(Debug, Clone, Default)]
+pub struct InspectOptions {
+    /// GPUs to answer for, each with the image it runs; none for every image on its own architecture.
+    pub gpus: Vec<GpuSelector>,
+    /// Only images of these targets; `sm_90` stands for `sm_90a` too.
+    pub architectures: Vec<Architecture>,
+    /// Only kernels whose mangled or demangled name matches.
+    pub kernel: Option<Regex>,
+    /// Threads per block where neither binary nor launches say.
+    pub block: Option<u32>,
+    /// Dynamic shared memory in bytes where neither binary nor launches say.
+    pub shared_dynamic: Option<u32>,
+    /// Real launches.
+    pub launches: Launches,
+    /// Preferred carve-out.
+    pub carveout: Carveout,
+    /// Partitioned caching.
+    pub partitioned_caching: PartitionedCaching,
+    /// Release of NVIDIA's rules.
+    pub rules: Rules,
+    /// List device functions that are no kernels too.
+    pub functions: bool,
+    /// List relocatable copies even where executable ones are there.
+    pub relocatable: bool,
+}
+
+/// What [`inspect`] tells its caller while it works.
+#[derive(Debug)]
+pub enum Event {
+    /// A kernel.
+    Kernel(Box<KernelRecord>),
+    /// So many of so many images are done.
+    Progress {
+        /// Images done.
+        done: usize,
+        /// Images in all.
+        total: usize,
+    },
+}
+
+/// What remains to be said about a file after its kernels.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// What could not be read, and what a reader should know.
+    pub diagnostics: Vec<Diagnostic>,
+    /// Counts of everything that was found.
+    pub totals: Totals,
+}
+
+/// Hands every kernel of `source` to `tell`; a fault in one place is a diagnostic and never ends the rest.
+pub fn inspect(file: &str, source: &dyn Source, options: &InspectOptions, tell: &mut dyn FnMut(Event)) -> Outcome {
+    walk::Walk::new(file, source, options, tell).run()
+}

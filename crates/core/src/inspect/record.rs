@@ -1,0 +1,133 @@
+//! Puts the record of one kernel together: its resources, its answer, and what a reader should know about both.
+
+use occupant_binary::{Cluster, Function, demangle};
+use occupant_hardware::{Architecture, SmLimits};
+
+use super::launch::{Answer, threads};
+use crate::report::{ClusterRecord, GpuName, KernelRecord, SpillRecord};
+
+/// Where a kernel was found.
+pub(super) struct Place<'a> {
+    pub(super) file: &'a str,
+    pub(super) entry: &'a str,
+    pub(super) architecture: Architecture,
+    pub(super) relocatable: bool,
+}
+
+/// The record of a kernel in an image. `limits` is `None` where there are no rules for the architecture.
+pub(super) fn of_function(
+    place: &Place<'_>,
+    function: &Function,
+    gpu: Option<GpuName>,
+    limits: Option<&SmLimits>,
+    answer: Answer,
+) -> KernelRecord {
+    KernelRecord {
+        entry: Some(place.entry.to_owned()),
+        arch: Some(place.architecture.to_string()),
+        is_kernel: function.is_kernel,
+        registers: function.registers,
+        shared_static: Some(function.shared_static),
+        stack: function.stack,
+        local: Some(function.local),
+        barriers: Some(function.barriers),
+        spills: spills(function),
+        max_threads: function.max_threads.and_then(threads),
+        required_block: function.required_threads.and_then(threads),
+        max_registers: function.max_registers,
+        cluster: function.cluster.map(cluster),
+        setmaxnreg: function.setmaxnreg,
+        tensor_memory: function.tensor_memory,
+        virtual_resources: Some(function.virtual_resources),
+        externals: function.externals.clone(),
+        toolkit: function.toolkit.map(|toolkit| toolkit.to_string()),
+        notes: notes(place, function, limits, &answer),
+        ..empty(place.file, &function.name, gpu, answer)
+    }
+}
+
+/// The record of a kernel of which only the name is known for this GPU.
+pub(super) fn without_image(file: &str, name: &str, gpu: GpuName, reason: String) -> KernelRecord {
+    empty(file, name, Some(gpu), Answer::unknown(reason))
+}
+
+fn empty(file: &str, name: &str, gpu: Option<GpuName>, answer: Answer) -> KernelRecord {
+    KernelRecord {
+        file: file.to_owned(),
+        entry: None,
+        arch: None,
+        gpu,
+        name: name.to_owned(),
+        demangled: demangle(name).into_owned(),
+        from_name: None,
+        is_kernel: true,
+        registers: None,
+        shared_static: None,
+        stack: None,
+        local: None,
+        barriers: None,
+        spills: SpillRecord { instructions: None, store_bytes: None, load_bytes: None, in_loops_bytes: None, source: None },
+        max_threads: None,
+        required_block: None,
+        max_registers: None,
+        cluster: None,
+        setmaxnreg: false,
+        tensor_memory: false,
+        virtual_resources: None,
+        externals: Vec::new(),
+        toolkit: None,
+        launch: answer.launch,
+        launchable: answer.launchable,
+        reason: answer.reason,
+        requires: answer.requires,
+        occupancy: answer.occupancy,
+        notes: Vec::new(),
+    }
+}
+
+fn spills(function: &Function) -> SpillRecord {
+    let instructions = function.spills.count().map(|count| u32::try_from(count).unwrap_or(u32::MAX));
+    SpillRecord {
+        instructions,
+        store_bytes: None,
+        load_bytes: None,
+        in_loops_bytes: None,
+        source: instructions.map(|_| "annotations"),
+    }
+}
+
+fn cluster(cluster: Cluster) -> ClusterRecord {
+    ClusterRecord {
+        blocks: cluster.blocks.and_then(threads),
+        dimensions: cluster.blocks,
+        max_blocks: cluster.max_blocks,
+    }
+}
+
+fn notes(place: &Place<'_>, function: &Function, limits: Option<&SmLimits>, answer: &Answer) -> Vec<String> {
+    let mut notes = Vec::new();
+    if place.relocatable {
+        notes.push("relocatable code: linking can still raise its registers and stack".to_owned());
+    }
+    if !function.externals.is_empty() {
+        let callees = function.externals.join(", ");
+        notes.push(format!("calls {callees} outside the file: the loader may raise its registers to theirs"));
+    }
+    if function.setmaxnreg {
+        notes.push("moves registers between its warps; occupancy follows the count at launch".to_owned());
+    }
+    if function.tensor_memory {
+        notes.push("uses tensor memory, how many columns the file's attributes do not say".to_owned());
+    }
+    if answer.occupancy.as_ref().is_some_and(|found| found.ceilings.virtual_resources.is_some()) {
+        notes.push("virtual resources are a launch-time limit: a running block can give them back".to_owned());
+    }
+    if let Some(limits) = limits {
+        let (image, gpu) = (place.architecture.capability, limits.capability);
+        let integrated = |capability| occupant_hardware::limits(capability).is_ok_and(|row| row.integrated_only);
+        if image != gpu && (integrated(image) || integrated(gpu)) {
+            notes.push(format!("NVIDIA promises no binary compatibility between {image} and {gpu}: one is integrated only"));
+        }
+    }
+    notes
+}

@@ -1,0 +1,41 @@
+//! The library that people add: bytes and options in, a [`report`] out.
+//!
+//! For: joining what binaries fix, what launches add and what GPUs hold. Not for: opening files or printing; the caller
+//! brings a [`Source`] and hands the report to a renderer.
+//!
+//! ```no_run
+//! use occupant_core::{Event, InspectOptions, inspect};
+//!
+//! # fn demo(bytes: Vec<u8>) {
+//! let outcome = inspect("libfoo.so", &bytes, &InspectOptions::default(), &mut |event| {
+//!     if let Event::Kernel(kernel) = event {
+//!         println!("{}: {:?} registers", kernel.demangled, kernel.registers);
+//!     }
+//! });
+//! assert!(outcome.diagnostics.is_empty());
+//! # }
+//! ```
+
+mod batch;
+mod calc;
+mod diagnostic;
+mod gpus;
+mod inspect;
+mod launches;
+pub mod report;
+mod shape;
+mod size;
+mod target;
+
+pub use batch::{BatchColumns, BatchError, BatchSummary};
+pub use calc::{CalcError, CalcRequest, calc, matrix};
+pub use gpus::gpu_rows;
+pub use inspect::{Event, InspectOptions, Outcome, inspect};
+pub use launches::{Launch, Launches, LaunchesError};
+pub use occupant_binary::{Source, demangle, shorten};
+pub use occupant_hardware::{Architecture, GpuSelector, Rules, UnknownCapability, UnknownGpu};
+pub use occupant_occupancy::{Carveout, InvalidShape, PartitionedCaching, Shape};
+pub use regex::Regex;
+pub use shape::{ParseCarveoutError, carveout_name, parse_carveout};
+pub use size::{ParseSizeError, parse_size};
+pub use target::Target;

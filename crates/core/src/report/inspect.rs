@@ -1,0 +1,241 @@
+//! What `occupant inspect` answers.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{GpuName, OccupancyRecord, RequirementRecord};
+
+/// Every kernel of the files that were named.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct InspectReport {
+    /// `occupant.inspect.v1`.
+    pub schema: &'static str,
+    /// One record a kernel, image and GPU.
+    pub kernels: Vec<KernelRecord>,
+    /// What could not be read, and what a reader should know.
+    pub diagnostics: Vec<Diagnostic>,
+    /// Counts over everything that was found, listed or not.
+    pub totals: Totals,
+}
+
+/// One kernel as a line of jsonl.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct KernelLine<'a> {
+    /// `occupant.kernel.v1`.
+    pub schema: &'static str,
+    /// The kernel.
+    #[serde(flatten)]
+    pub kernel: &'a KernelRecord,
+}
+
+/// One kernel. Sizes in bytes; `null` means that the file does not say.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct KernelRecord {
+    /// The file as named.
+    pub file: String,
+    /// Place in the file: section, number, image. `null` where no image runs on the GPU asked for.
+    pub entry: Option<String>,
+    /// Target of the image, e.g. `sm_90a`. `null` where no image runs on the GPU asked for.
+    pub arch: Option<String>,
+    /// The GPU asked for; `null` where the image's own architecture answers.
+    pub gpu: Option<GpuName>,
+    /// Mangled name.
+    pub name: String,
+    /// Name for reading.
+    pub demangled: String,
+    /// What the name says about the shape; `null` where nothing certain.
+    pub from_name: Option<String>,
+    /// `false` for a device function, which can't be launched.
+    pub is_kernel: bool,
+    /// Registers per thread.
+    pub registers: Option<u32>,
+    /// Static shared memory per block, without the system's reserve.
+    pub shared_static: Option<u32>,
+    /// Stack per thread with callees; `null` where not bounded (recursion).
+    pub stack: Option<u32>,
+    /// Local memory per thread, old toolkits only.
+    pub local: Option<u32>,
+    /// Named barriers.
+    pub barriers: Option<u32>,
+    /// Register spills.
+    pub spills: SpillRecord,
+    /// Threads of the largest block (`__launch_bounds__`).
+    pub max_threads: Option<u32>,
+    /// Threads of the one block it can be launched with.
+    pub required_block: Option<u32>,
+    /// Register cap that the launch bounds made; 255 for none.
+    pub max_registers: Option<u32>,
+    /// Thread block clusters, where compiled for them.
+    pub cluster: Option<ClusterRecord>,
+    /// Registers are moved between warps at run time.
+    pub setmaxnreg: bool,
+    /// Tensor memory is used.
+    pub tensor_memory: bool,
+    /// Virtual resources taken at launch.
+    pub virtual_resources: Option<u32>,
+    /// Functions outside the file that it calls.
+    pub externals: Vec<String>,
+    /// Toolkit that compiled it.
+    pub toolkit: Option<String>,
+    /// The launch that the occupancy is for.
+    pub launch: LaunchRecord,
+    /// At least one block fits; `null` where that can't be known.
+    pub launchable: Option<bool>,
+    /// Why not, or why unknown.
+    pub reason: Option<String>,
+    /// What the host must set.
+    pub requires: Vec<RequirementRecord>,
+    /// The answer; `null` where there is none.
+    pub occupancy: Option<OccupancyRecord>,
+    /// What a reader should know about this record.
+    pub notes: Vec<String>,
+}
+
+/// Register spills. Bytes need the machine code and are `null` until that is read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct SpillRecord {
+    /// Spilling and refilling instructions.
+    pub instructions: Option<u32>,
+    /// Bytes stored.
+    pub store_bytes: Option<u32>,
+    /// Bytes loaded.
+    pub load_bytes: Option<u32>,
+    /// Bytes of both inside loops.
+    pub in_loops_bytes: Option<u32>,
+    /// Where the count comes from.
+    pub source: Option<&'static str>,
+}
+
+/// Thread block clusters of a kernel.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ClusterRecord {
+    /// Blocks of a cluster; `null` where the launch says.
+    pub blocks: Option<u32>,
+    /// Blocks along x, y, z.
+    pub dimensions: Option<[u32; 3]>,
+    /// The largest cluster in blocks; `null` where not bounded.
+    pub max_blocks: Option<u32>,
+}
+
+/// Where a block size comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum BlockFrom {
+    /// The kernel can only be launched with it.
+    Required,
+    /// The best size up to the launch bounds' maximum.
+    LaunchBounds,
+    /// The compiler's metadata beside the binary.
+    Metadata,
+    /// The launches given.
+    Launches,
+    /// The command line.
+    Given,
+    /// Nothing; 256 is assumed.
+    Assumed,
+}
+
+/// Where a size of dynamic shared memory comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SharedFrom {
+    /// The kernel takes none.
+    None,
+    /// The compiler's metadata beside the binary.
+    Metadata,
+    /// The launches given.
+    Launches,
+    /// The command line.
+    Given,
+    /// Not known; the occupancy assumes 0.
+    Unknown,
+}
+
+/// The launch that an occupancy is for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct LaunchRecord {
+    /// Threads per block; `null` for a device function.
+    pub block: Option<u32>,
+    /// Where it comes from.
+    pub block_from: Option<BlockFrom>,
+    /// Dynamic shared memory per block; `null` where unknown.
+    pub shared_dynamic: Option<u32>,
+    /// Where it comes from.
+    pub shared_dynamic_from: Option<SharedFrom>,
+}
+
+/// How much a diagnostic matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    /// Something could not be read; the exit status says so.
+    Error,
+    /// Something may not be what it seems.
+    Warning,
+    /// Something worth knowing.
+    Note,
+}
+
+/// Something about a file that is no kernel.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Diagnostic {
+    /// How much it matters.
+    pub severity: Severity,
+    /// Stable identifier.
+    pub code: String,
+    /// The file as named.
+    pub file: String,
+    /// Place in the file.
+    pub place: Option<String>,
+    /// One line.
+    pub message: String,
+}
+
+/// Counts of everything found. `images` is the sum of the fields below it up to `failed`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Totals {
+    /// Files named.
+    pub files: u32,
+    /// Images of all kinds.
+    pub images: u32,
+    /// Cubins that were read.
+    pub read: u32,
+    /// Cubins left out by `--gpu` or `--arch`.
+    pub not_selected: u32,
+    /// Relocatable cubins left out because executable ones are there.
+    pub relocatable: u32,
+    /// PTX: no resources until compiled.
+    pub ptx: u32,
+    /// LTO-IR: no resources until linked.
+    pub lto_ir: u32,
+    /// Images of a kind that is not known.
+    pub unknown: u32,
+    /// Images that could not be read.
+    pub failed: u32,
+    /// Kernels in the cubins that were read.
+    pub kernels: u32,
+    /// Device functions in them that are no kernels.
+    pub device_functions: u32,
+    /// Kernels left out by `--kernel`.
+    pub filtered: u32,
+}
+
+impl Totals {
+    /// Adds the counts of another file.
+    pub fn add(&mut self, other: &Self) {
+        let Self { files, images, read, not_selected, relocatable, ptx, lto_ir, unknown, failed, kernels, device_functions, filtered } =
+            other;
+        self.files += files;
+        self.images += images;
+        self.read += read;
+        self.not_selected += not_selected;
+        self.relocatable += relocatable;
+        self.ptx += ptx;
+        self.lto_ir += lto_ir;
+        self.unknown += unknown;
+        self.failed += failed;
+        self.kernels += kernels;
+        self.device_functions += device_functions;
+        self.filtered += filtered;
+    }
+}

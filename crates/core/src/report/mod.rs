@@ -1,0 +1,17 @@
+//! The report: what every command answers, as data. Renderers print it, scripts read it as JSON.
+//!
+//! Names are a contract (docs/json.md): fields are added, never renamed. Unknown is `null`, never 0.
+
+mod calc;
+mod gpus;
+mod inspect;
+mod occupancy;
+
+pub use calc::{ByHandRecord, ByHandStep, CalcInput, CalcReport, MatrixReport};
+pub use gpus::{GpuRow, GpusReport, LatencyRow, LimitsRow, Origin};
+pub use inspect::{
+    BlockFrom, ClusterRecord, Diagnostic, InspectReport, KernelLine, KernelRecord, LaunchRecord, Severity, SharedFrom,
+    SpillRecord, Totals,
+};
+pub use occupancy::{AllocatedRecord, Basis, CeilingsRecord, GpuName, OccupancyRecord, RequirementRecord};
+pub(crate) use occupancy::two_decimals;

@@ -1,0 +1,95 @@
+//! Flags of `occupant inspect`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use occupant_core::{Architecture, GpuSelector, InspectOptions, Launches, Regex};
+
+use super::shape::{SetUp, size};
+
+/// Keys to sort by. Kernels without the value, and hypothetical occupancies, come last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Sort {
+    /// Demangled name
+    Name,
+    /// Architecture, then name
+    Arch,
+    /// Most registers first
+    Registers,
+    /// Most static and dynamic shared memory first
+    Shared,
+    /// Largest stack first
+    Stack,
+    /// Most spill instructions first
+    Spills,
+    /// Lowest occupancy first
+    Occupancy,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  occupant inspect libfoo.so
+  occupant inspect libfoo.so --gpu h100-sxm --kernel 'gemm|attention' --sort occupancy --top 20
+  occupant inspect build/ --launches launches.csv --format jsonl
+
+An occupancy is exact where the launch is known, an upper bound (<=) where only a maximum block size is known or
+dynamic shared memory is not, and hypothetical (~) at an assumed block of 256 threads.
+Launches are CSV: kernel,block,shared_dynamic; a kernel by its mangled or demangled name.
+Exit status: 0 done (also where kernels can't launch), 2 where something could not be read.")]
+pub(crate) struct InspectFlags {
+    /// Libraries, objects, fatbins or cubins; a directory stands for the binaries in it, `-` for standard input
+    #[arg(required = true, value_name = "PATH")]
+    pub(crate) paths: Vec<PathBuf>,
+    /// Answer for this GPU with the image that it runs; repeat for several
+    #[arg(long, value_name = "GPU")]
+    pub(crate) gpu: Vec<GpuSelector>,
+    /// Only images of this architecture; repeat for several
+    #[arg(long, value_name = "ARCH")]
+    arch: Vec<Architecture>,
+    /// Only kernels whose mangled or demangled name matches this regular expression
+    #[arg(long, value_name = "REGEX")]
+    kernel: Option<Regex>,
+    /// Threads per block where the binary does not fix them
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Launch shape")]
+    block: Option<u32>,
+    /// Dynamic shared memory per block for kernels that may use it
+    #[arg(long, alias = "smem-dynamic", value_name = "SIZE", value_parser = size, help_heading = "Launch shape")]
+    shared_dynamic: Option<u32>,
+    /// Real launch shapes by kernel name: CSV with kernel,block,shared_dynamic
+    #[arg(long, value_name = "FILE", help_heading = "Launch shape")]
+    pub(crate) launches: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) set_up: SetUp,
+    /// Order of the kernels; as in the file where not given
+    #[arg(long, value_enum, value_name = "KEY")]
+    pub(crate) sort: Option<Sort>,
+    /// Only the first N kernels after sorting
+    #[arg(long, value_name = "N")]
+    pub(crate) top: Option<usize>,
+    /// List device functions that are no kernels too
+    #[arg(long)]
+    functions: bool,
+    /// List relocatable copies even where executable ones are there
+    #[arg(long)]
+    relocatable: bool,
+}
+
+impl InspectFlags {
+    /// The options that the flags make, with the launches read from their file.
+    pub(crate) fn options(&self, launches: Launches) -> InspectOptions {
+        InspectOptions {
+            gpus: self.gpu.clone(),
+            architectures: self.arch.clone(),
+            kernel: self.kernel.clone(),
+            block: self.block,
+            shared_dynamic: self.shared_dynamic,
+            launches,
+            carveout: self.set_up.carveout(),
+            partitioned_caching: self.set_up.partitioned_caching(),
+            rules: self.set_up.rules(),
+            functions: self.functions,
+            relocatable: self.relocatable,
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! One file a command: from flags to a printed answer and a status.
+
+pub(crate) mod calc;
+pub(crate) mod gpus;
+pub(crate) mod inspect;
+pub(crate) mod manual;
+
+use std::process::ExitCode;
+
+/// How a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Status {
+    /// Done.
+    Done,
+    /// The answer is no.
+    No,
+    /// Something could not be done; what could be is printed.
+    CouldNot,
+}
+
+impl From<Status> for ExitCode {
+    fn from(status: Status) -> Self {
+        match status {
+            Status::Done => Self::SUCCESS,
+            Status::No => Self::from(1),
+            Status::CouldNot => Self::from(2),
+        }
+    }
+}

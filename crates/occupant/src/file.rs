@@ -1,0 +1,126 @@
+//! Files as [`Source`]s: read by position, so a file that shrinks while it is read is an error and not a crash.
+
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use occupant_core::Source;
+
+/// The most that is taken from standard input or a pipe, which have to be held in memory.
+const LARGEST_STREAM: u64 = 4 << 30;
+
+/// An input that can be read at any offset.
+pub(crate) enum Input {
+    /// A regular file.
+    File { file: File, size: u64 },
+    /// Standard input or a pipe, read whole.
+    Memory(Vec<u8>),
+}
+
+impl Input {
+    /// Opens a path; `-` is standard input.
+    pub(crate) fn open(path: &Path) -> anyhow::Result<Self> {
+        if path == Path::new("-") {
+            return Self::stream(io::stdin().lock()).context("standard input");
+        }
+        let file = File::open(path).with_context(|| path.display().to_string())?;
+        let metadata = file.metadata().with_context(|| path.display().to_string())?;
+        if metadata.is_file() {
+            Ok(Self::File { file, size: metadata.len() })
+        } else {
+            Self::stream(file).with_context(|| path.display().to_string())
+        }
+    }
+
+    fn stream(stream: impl Read) -> anyhow::Result<Self> {
+        let mut bytes = Vec::new();
+        stream.take(LARGEST_STREAM + 1).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > LARGEST_STREAM {
+            bail!("more than {LARGEST_STREAM} bytes; save it to a file first");
+        }
+        Ok(Self::Memory(bytes))
+    }
+}
+
+impl Source for Input {
+    fn size(&self) -> u64 {
+        match self {
+            Self::File { size, .. } => *size,
+            Self::Memory(bytes) => bytes.size(),
+        }
+    }
+
+    fn fetch(&self, offset: u64, length: usize) -> io::Result<Cow<'_, [u8]>> {
+        match self {
+            Self::Memory(bytes) => bytes.fetch(offset, length),
+            Self::File { file, .. } => {
+                let mut buffer = vec![0; length];
+                read_exact_at(file, &mut buffer, offset)?;
+                Ok(Cow::Owned(buffer))
+            }
+        }
+    }
+}
+
+#[cfg(unix)]
+fn read_exact_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, buffer, offset)
+}
+
+#[cfg(windows)]
+fn read_exact_at(file: &File, mut buffer: &mut [u8], mut offset: u64) -> io::Result<()> {
+    while !buffer.is_empty() {
+        match std::os::windows::fs::FileExt::seek_read(file, buffer, offset)? {
+            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+            read => {
+                buffer = &mut buffer[read..];
+                offset += read as u64;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A file to inspect.
+pub(crate) struct Found {
+    pub(crate) path: PathBuf,
+    /// Named by the person, so it has to hold device code; files of a directory need not.
+    pub(crate) named: bool,
+}
+
+/// The files that a path stands for: itself, or the binaries below a directory in the order of their names.
+pub(crate) fn files(path: &Path) -> anyhow::Result<Vec<Found>> {
+    if path == Path::new("-") || !path.is_dir() {
+        return Ok(vec![Found { path: path.to_owned(), named: true }]);
+    }
+    let mut found = Vec::new();
+    let mut folders = vec![path.to_owned()];
+    while let Some(folder) = folders.pop() {
+        let listed = std::fs::read_dir(&folder).with_context(|| folder.display().to_string())?;
+        let mut entries = listed.collect::<io::Result<Vec<_>>>().with_context(|| folder.display().to_string())?;
+        entries.sort_by_key(std::fs::DirEntry::file_name);
+        for entry in entries {
+            // Links are not followed: what they point to inside the directory is found anyway.
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => folders.push(entry.path()),
+                Ok(kind) if kind.is_file() && is_binary(&entry.path()) => {
+                    found.push(Found { path: entry.path(), named: false });
+                }
+                _ => {}
+            }
+        }
+    }
+    found.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(found)
+}
+
+/// Starts like an ELF file or a fatbin. A file that can't be read counts, so that its error is told.
+fn is_binary(path: &Path) -> bool {
+    let mut start = [0; 4];
+    match File::open(path).and_then(|mut file| file.read_exact(&mut start)) {
+        Ok(()) => matches!(start, [0x7f, b'E', b'L', b'F'] | [0x50, 0xED, 0x55, 0xBA]),
+        Err(error) => error.kind() != io::ErrorKind::UnexpectedEof,
+    }
+}

@@ -1,0 +1,39 @@
+//! The program: arguments, files, terminal, exit codes. Everything else is in the libraries it joins.
+//!
+//! Exit status: 0 done, 1 the answer is no, 2 could not do it (README, "Exit status").
+#![allow(clippy::disallowed_methods, reason = "the program is the one place that opens files and asks the terminal")]
+
+mod arguments;
+mod commands;
+mod file;
+mod output;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use arguments::{Arguments, Command};
+use commands::Status;
+use output::Output;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let mut output = Output::new(arguments.look);
+    let result = match arguments.command {
+        Command::Inspect(options) => commands::inspect::run(&options, &mut output),
+        Command::Calc(options) => commands::calc::run(&options, &mut output),
+        Command::Gpus(options) => commands::gpus::run(&options, &mut output),
+        Command::Completions { shell } => commands::manual::completions(shell, &mut output),
+        Command::Man { command } => commands::manual::man(command.as_deref(), &mut output),
+    };
+    let result = result.and_then(|status| output.finish().map(|()| status).map_err(anyhow::Error::from));
+    match result {
+        Ok(status) => status.into(),
+        // A reader that has seen enough, such as `head`, is no failure.
+        Err(error) if output::is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            output::complain(&format!("error: {error:#}"));
+            Status::CouldNot.into()
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! `occupant calc` for people: one sentence, then the table behind it.
+
+use occupant_core::report::{CalcReport, MatrixReport};
+
+use crate::sheet::Sheet;
+use crate::table::{Column, Line, Table};
+use crate::words::{count, grouped, percent, resource, wrapped};
+
+/// The answer as text.
+#[must_use]
+pub fn calc_text(report: &CalcReport, width: usize) -> String {
+    let mut text = wrapped(&sentence(report), width, 0);
+    text.push('\n');
+    text += &ceilings(report, width);
+    for requirement in &report.requires {
+        let line = format!("the host must set {} = {}: {}", requirement.attribute, requirement.value, requirement.reason);
+        text.push('\n');
+        text += &wrapped(&line, width, 2);
+    }
+    for note in &report.notes {
+        text.push('\n');
+        text += &wrapped(&format!("note: {note}"), width, 2);
+    }
+    if report.by_hand.is_some() {
+        text.push('\n');
+        text += &by_hand(report, width);
+    }
+    text
+}
+
+fn sentence(report: &CalcReport) -> String {
+    let (gpu, found) = (&report.gpu, &report.occupancy);
+    let on = if gpu.name.starts_with("sm_") {
+        format!("on {}", gpu.compute_capability)
+    } else {
+        format!("on {} ({})", gpu.name, gpu.compute_capability)
+    };
+    if let Some(reason) = &report.reason {
+        return format!("can't launch {on}: {reason}");
+    }
+    let limiters: Vec<&str> = found.limiters.iter().map(|name| resource(name)).collect();
+    format!(
+        "{} per SM, {} of {} warps ({} %) {on}; limited by {}",
+        count(found.blocks_per_sm.into(), "block"),
+        found.warps_per_sm,
+        found.max_warps_per_sm,
+        percent(found.percent),
+        limiters.join(" and ")
+    )
+}
+
+fn ceilings(report: &CalcReport, width: usize) -> String {
+    let (input, found) = (&report.input, &report.occupancy);
+    let ceilings = &found.ceilings;
+    let allocated = &found.allocated;
+    let warps = input.block.div_ceil(32);
+    let registers = format!(
+        "{} ({} per thread{})",
+        grouped(allocated.registers_per_block.into()),
+        input.registers,
+        if allocated.registers_per_thread == input.registers {
+            String::new()
+        } else {
+            format!(", given {}", allocated.registers_per_thread)
+        }
+    );
+    let asked = u64::from(input.shared_static) + u64::from(input.shared_dynamic);
+    let shared = if u64::from(allocated.shared_per_block) == asked {
+        format!("{} B", grouped(asked))
+    } else {
+        format!("{} B ({} asked for)", grouped(allocated.shared_per_block.into()), grouped(asked))
+    };
+    let rows = [
+        ("warps", warps.to_string(), found.max_warps_per_sm.to_string(), Some(ceilings.warps)),
+        ("blocks", "1".to_owned(), ceilings.blocks.to_string(), Some(ceilings.blocks)),
+        ("registers", registers, String::new(), ceilings.registers),
+        ("shared_memory", shared, format!("{} B", grouped(allocated.shared_pool.into())), ceilings.shared_memory),
+        ("barriers", input.barriers.to_string(), String::new(), ceilings.barriers),
+        ("virtual_resources", input.virtual_resources.to_string(), String::new(), ceilings.virtual_resources),
+        ("tensor_memory", input.tensor_columns.unwrap_or(0).to_string(), "512".to_owned(), ceilings.tensor_memory),
+    ];
+    let lines = rows.into_iter().filter_map(|(name, takes, holds, ceiling)| {
+        let ceiling = ceiling?;
+        let mark = if found.limiters.contains(&name) { "<- limit" } else { "" };
+        Some(Line::Cells(vec![resource(name).to_owned(), takes, holds, ceiling.to_string(), mark.to_owned()]))
+    });
+    let table = Table {
+        columns: vec![
+            Column::left("resource", u8::MAX),
+            Column::right("a block takes", 3),
+            Column::right("an SM has", 2),
+            Column::right("blocks", u8::MAX),
+            Column::left("", u8::MAX),
+        ],
+        lines: lines.collect(),
+        flexible_least: 17,
+        shorten: |name, _| name.into(),
+    };
+    table.render(width)
+}
+
+fn by_hand(report: &CalcReport, width: usize) -> String {
+    let Some(hand) = &report.by_hand else { return String::new() };
+    let term = |name: &str, warps: Option<f64>| warps.map(|warps| format!("{name} {}", percent(warps)));
+    let terms: Vec<String> = [
+        term("registers", hand.registers),
+        term("shared memory", hand.shared_memory),
+        term("warp slots", Some(hand.warps)),
+        term("block slots", Some(hand.blocks)),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    let mut text = wrapped(
+        &format!("by hand: {} warps, the least of {}", percent(hand.warps_per_sm), terms.join(", ")),
+        width,
+        2,
+    );
+    if hand.steps.is_empty() {
+        text += "  the exact rules give the same\n";
+    }
+    for step in &hand.steps {
+        let line = format!("  {} -> {} warps: {}", percent(step.from_warps), percent(step.to_warps), step.says);
+        text += &format!("  {}", wrapped(&line, width.saturating_sub(2), 4));
+    }
+    text
+}
+
+/// Several GPUs as text: one line each.
+#[must_use]
+pub fn matrix_text(matrix: &MatrixReport, width: usize) -> String {
+    let line = |report: &CalcReport| {
+        let found = &report.occupancy;
+        let limit = match &report.reason {
+            Some(reason) => format!("can't launch: {reason}"),
+            None => found.limiters.iter().map(|name| resource(name)).collect::<Vec<_>>().join(", "),
+        };
+        Line::Cells(vec![
+            report.gpu.name.clone(),
+            report.gpu.compute_capability.clone(),
+            found.blocks_per_sm.to_string(),
+            format!("{}/{}", found.warps_per_sm, found.max_warps_per_sm),
+            percent(found.percent) + "%",
+            limit,
+        ])
+    };
+    let table = Table {
+        columns: vec![
+            Column::left("gpu", u8::MAX),
+            Column::right("cc", 2),
+            Column::right("blocks", u8::MAX),
+            Column::right("warps", 1),
+            Column::right("occupancy", u8::MAX),
+            Column::left("limited by", u8::MAX),
+        ],
+        lines: matrix.results.iter().map(line).collect(),
+        flexible_least: 12,
+        shorten: |name, _| name.into(),
+    };
+    let mut text = table.render(width);
+    let mut notes: Vec<String> = Vec::new();
+    for report in &matrix.results {
+        for note in report.notes.iter().map(|note| format!("note: {}: {note}", report.gpu.name)) {
+            notes.push(note);
+        }
+    }
+    for note in notes {
+        text += &wrapped(&note, width, 2);
+    }
+    text
+}
+
+/// Answers as rows, for CSV and Markdown.
+#[must_use]
+pub fn calc_sheet(results: &[CalcReport]) -> Sheet {
+    let row = |report: &CalcReport| {
+        let (input, found) = (&report.input, &report.occupancy);
+        vec![
+            report.gpu.name.clone(),
+            report.gpu.compute_capability.clone(),
+            input.registers.to_string(),
+            input.block.to_string(),
+            input.shared_static.to_string(),
+            input.shared_dynamic.to_string(),
+            input.barriers.to_string(),
+            input.virtual_resources.to_string(),
+            input.carveout.clone(),
+            report.launchable.to_string(),
+            found.blocks_per_sm.to_string(),
+            found.warps_per_sm.to_string(),
+            format!("{:?}", found.percent),
+            found.limiters.join("+"),
+            report.reason.clone().unwrap_or_default(),
+        ]
+    };
+    Sheet {
+        columns: vec![
+            "gpu", "compute_capability", "registers", "block", "shared_static", "shared_dynamic", "barriers",
+            "virtual_resources", "carveout", "launchable", "blocks_per_sm", "warps_per_sm", "percent", "limiters",
+            "reason",
+        ],
+        rows: results.iter().map(row).collect(),
+    }
+}

@@ -1,0 +1,18 @@
+//! From a report to text: one renderer a file, each a pure function from data to a string.
+//!
+//! For: what people read (text, Markdown) and what other programs read (JSON, CSV). Not for: deciding anything; a
+//! renderer leaves out what does not fit and never changes a number.
+
+mod calc;
+mod gpus;
+mod inspect;
+mod json;
+mod sheet;
+mod table;
+mod words;
+
+pub use calc::{calc_sheet, calc_text, matrix_text};
+pub use gpus::{gpus_sheet, gpus_text};
+pub use inspect::{inspect_markdown, inspect_sheet, inspect_text};
+pub use json::{json, json_line};
+pub use sheet::Sheet;

@@ -1,0 +1,36 @@
+//! Rows and named columns, for CSV and Markdown. Not for terminals; that is [`crate::table`].
+
+/// Rows under column names.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Sheet {
+    /// Column names.
+    pub columns: Vec<&'static str>,
+    /// Rows, each as long as `columns`.
+    pub rows: Vec<Vec<String>>,
+}
+
+impl Sheet {
+    /// CSV with a header line.
+    #[must_use]
+    pub fn csv(&self) -> String {
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        let written = writer.write_record(&self.columns).and_then(|()| {
+            self.rows.iter().try_for_each(|row| writer.write_record(row))
+        });
+        // A vector takes everything, and rows are as long as the header.
+        debug_assert!(written.is_ok(), "{written:?}");
+        writer.into_inner().ok().and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default()
+    }
+
+    /// A Markdown table. Pipes in cells are escaped.
+    #[must_use]
+    pub fn markdown(&self) -> String {
+        let line = |cells: &mut dyn Iterator<Item = String>| format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "));
+        let mut text = line(&mut self.columns.iter().map(|name| (*name).to_owned()));
+        text += &line(&mut self.columns.iter().map(|_| "---".to_owned()));
+        for row in &self.rows {
+            text += &line(&mut row.iter().map(|cell| cell.replace('|', "\\|").replace('\n', " ")));
+        }
+        text
+    }
+}
