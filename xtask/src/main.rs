@@ -5,6 +5,7 @@
 #![allow(clippy::disallowed_methods, reason = "chores read files, start processes and measure time")]
 #![allow(clippy::print_stdout, reason = "chores report to a terminal")]
 
+mod corpus;
 mod oracle;
 mod paths;
 mod process;
@@ -23,10 +24,13 @@ struct Arguments {
 enum Chore {
     /// Compare the occupancy engine with NVIDIA's own header, point by point
     Oracle(oracle::Options),
+    /// Compare the reader with NVIDIA's cuobjdump on real libraries
+    Corpus(corpus::Options),
 }
 
 fn main() -> anyhow::Result<()> {
     match Arguments::parse().chore {
         Chore::Oracle(options) => oracle::run(&options),
+        Chore::Corpus(options) => corpus::run(&options),
     }
 }

@@ -258,6 +258,9 @@ fn concatenated(header: &[u8], at: u64) -> Result<Vec<Image>, BinaryError> {
         BinaryError::malformed("table of a concatenated entry", at, "rows inside the entry header", found)
     };
     let count = u32_at(header, TABLE).ok_or_else(|| beyond("no count".to_owned()))?;
+    if count == 0 {
+        return Err(beyond("no rows".to_owned()));
+    }
     let mut images = Vec::new();
     let mut row_at = FIRST_ROW;
     for number in 1..=count {

@@ -122,6 +122,8 @@ fn dynamic_shared_memory_is_excluded_only_where_the_file_proves_it() {
     // One kernel of this module has it, so the compiler marks all.
     assert!(none("kernels.sm_90a.cubin").is_empty());
     assert!(none("kernels.sm_80.cubin").is_empty());
+    // Before linking, nothing is certain: the user of dynamic shared memory has no section yet.
+    assert!(none("relocatable.sm_90.cubin").is_empty());
     // Linked code marks the user alone.
     assert!(none("linked.sm_90.cubin").contains(&"linked".to_owned()));
     assert!(!none("linked.sm_90.cubin").contains(&"linked_dynamic".to_owned()));

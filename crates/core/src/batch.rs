@@ -256,10 +256,8 @@ mod tests {
 
     #[test]
     fn answers_line_by_line() {
-        let (output, wrong) = work(
-            "cc,registers,block,shared_dynamic\n9.0,128,256,48K\nh100-sxm,32,1024,0\n12.0,134,512,0\n",
-            None,
-        );
+        let (output, wrong) =
+            work("cc,registers,block,shared_dynamic\n9.0,128,256,48K\nh100-sxm,32,1024,0\n12.0,134,512,0\n", None);
         assert_eq!(
             output,
             "cc,registers,block,shared_dynamic,launchable,blocks_per_sm,warps_per_sm,percent,limiters\n\

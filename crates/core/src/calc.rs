@@ -6,10 +6,11 @@ use occupant_occupancy::{
 };
 use thiserror::Error;
 
+use crate::report::two_decimals;
 use crate::report::{
     Basis, ByHandRecord, ByHandStep, CalcInput, CalcReport, GpuName, MatrixReport, OccupancyRecord, RequirementRecord,
+    SmRecord,
 };
-use crate::report::two_decimals;
 use crate::shape::carveout_name;
 use crate::target::Target;
 
@@ -86,7 +87,16 @@ pub fn calc(target: Target<'_>, request: &CalcRequest) -> Result<CalcReport, Cal
         input: input(request),
         launchable,
         reason: (!launchable).then(|| reasons.join("; ")),
-        requires: requirements(limits, shape, request.cluster.unwrap_or(1)).iter().map(RequirementRecord::from).collect(),
+        requires: if launchable { required(limits, request) } else { Vec::new() },
+        sm: SmRecord {
+            warps: answer.max_warps_per_sm,
+            blocks: limits.max_blocks_per_sm,
+            registers: limits.registers_per_sm,
+            shared_memory: answer.allocated.shared_pool,
+            barriers: limits.barriers_per_sm,
+            virtual_resources: limits.virtual_resources_per_sm,
+            tensor_memory: limits.tensor_memory_columns,
+        },
         occupancy: OccupancyRecord::new(Basis::Exact, &answer),
         by_hand: hand,
         notes: notes(target, request, &answer),
@@ -125,6 +135,11 @@ fn input(request: &CalcRequest) -> CalcInput {
             Rules::Cuda12_9 => "12.9",
         },
     }
+}
+
+fn required(limits: &SmLimits, request: &CalcRequest) -> Vec<RequirementRecord> {
+    let needed = requirements(limits, &request.shape, request.cluster.unwrap_or(1));
+    needed.iter().map(RequirementRecord::from).collect()
 }
 
 fn cluster_refusals(limits: &SmLimits, request: &CalcRequest) -> Vec<String> {
@@ -264,7 +279,10 @@ mod tests {
     fn clusters_and_grids() {
         let with = |cluster, grid| CalcRequest { cluster: Some(cluster), grid: Some(grid), ..shape(32, 128, 0) };
         assert!(on("h100-sxm", with(8, 64)).requires.is_empty());
-        assert_eq!(on("h100-sxm", with(16, 64)).requires[0].attribute, "cudaFuncAttributeNonPortableClusterSizeAllowed");
+        assert_eq!(
+            on("h100-sxm", with(16, 64)).requires[0].attribute,
+            "cudaFuncAttributeNonPortableClusterSizeAllowed"
+        );
         assert!(!on("h100-sxm", with(17, 34)).launchable);
         assert!(!on("h100-sxm", with(8, 60)).launchable);
         assert!(!on("a100-sxm4-80gb", with(2, 64)).launchable);

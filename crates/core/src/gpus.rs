@@ -1,8 +1,6 @@
 //! The fact tables as a report.
 
-use occupant_hardware::{
-    Basis, Confidence, Gpu, GpuSelector, Provenance, Rules, SmLimits, gpus, latency, limit_rows,
-};
+use occupant_hardware::{Basis, Confidence, Gpu, GpuSelector, Provenance, Rules, SmLimits, gpus, latency, limit_rows};
 
 use crate::report::{GpuRow, GpusReport, LatencyRow, LimitsRow, Origin};
 

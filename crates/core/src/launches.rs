@@ -89,10 +89,7 @@ impl Launches {
             return &[];
         }
         let plain = occupant_binary::shorten(demangled, usize::MAX);
-        [name, demangled, plain.as_ref()]
-            .into_iter()
-            .find_map(|name| self.by_name.get(name))
-            .map_or(&[], Vec::as_slice)
+        [name, demangled, plain.as_ref()].into_iter().find_map(|name| self.by_name.get(name)).map_or(&[], Vec::as_slice)
     }
 }
 

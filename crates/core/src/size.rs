@@ -34,7 +34,8 @@ mod tests {
 
     #[test]
     fn units_are_powers_of_1024() {
-        for (text, bytes) in [("0", 0), ("49152", 49152), ("48K", 49152), ("48 KiB", 49152), ("1m", 1 << 20), ("7B", 7)] {
+        for (text, bytes) in [("0", 0), ("49152", 49152), ("48K", 49152), ("48 KiB", 49152), ("1m", 1 << 20), ("7B", 7)]
+        {
             assert_eq!(parse_size(text), Ok(bytes), "{text}");
         }
     }

@@ -55,7 +55,11 @@ impl Output {
     pub(crate) fn width(&self) -> usize {
         let terminal = || terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
         let columns = || std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
-        self.look.width.or_else(|| if io::stdout().is_terminal() { terminal() } else { None }).or_else(columns).unwrap_or(DEFAULT_WIDTH)
+        self.look
+            .width
+            .or_else(|| if io::stdout().is_terminal() { terminal() } else { None })
+            .or_else(columns)
+            .unwrap_or(DEFAULT_WIDTH)
     }
 
     pub(crate) fn write(&mut self, text: &str) -> io::Result<()> {
@@ -89,7 +93,7 @@ pub(crate) fn diagnostic(diagnostic: &Diagnostic) {
 
 /// Whether an error comes from writing to a pipe whose reader is gone.
 pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    error.chain().any(|cause| {
-        cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
-    })
+    error
+        .chain()
+        .any(|cause| cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe))
 }

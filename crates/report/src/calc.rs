@@ -13,7 +13,8 @@ pub fn calc_text(report: &CalcReport, width: usize) -> String {
     text.push('\n');
     text += &ceilings(report, width);
     for requirement in &report.requires {
-        let line = format!("the host must set {} = {}: {}", requirement.attribute, requirement.value, requirement.reason);
+        let line =
+            format!("the host must set {} = {}: {}", requirement.attribute, requirement.value, requirement.reason);
         text.push('\n');
         text += &wrapped(&line, width, 2);
     }
@@ -70,14 +71,26 @@ fn ceilings(report: &CalcReport, width: usize) -> String {
     } else {
         format!("{} B ({} asked for)", grouped(allocated.shared_per_block.into()), grouped(asked))
     };
+    let sm = &report.sm;
+    let plain = |pool: Option<u32>| pool.map_or_else(String::new, |pool| grouped(pool.into()));
     let rows = [
-        ("warps", warps.to_string(), found.max_warps_per_sm.to_string(), Some(ceilings.warps)),
-        ("blocks", "1".to_owned(), ceilings.blocks.to_string(), Some(ceilings.blocks)),
-        ("registers", registers, String::new(), ceilings.registers),
-        ("shared_memory", shared, format!("{} B", grouped(allocated.shared_pool.into())), ceilings.shared_memory),
-        ("barriers", input.barriers.to_string(), String::new(), ceilings.barriers),
-        ("virtual_resources", input.virtual_resources.to_string(), String::new(), ceilings.virtual_resources),
-        ("tensor_memory", input.tensor_columns.unwrap_or(0).to_string(), "512".to_owned(), ceilings.tensor_memory),
+        ("warps", warps.to_string(), plain(Some(sm.warps)), Some(ceilings.warps)),
+        ("blocks", "1".to_owned(), plain(Some(sm.blocks)), Some(ceilings.blocks)),
+        ("registers", registers, plain(Some(sm.registers)), ceilings.registers),
+        ("shared_memory", shared, format!("{} B", grouped(sm.shared_memory.into())), ceilings.shared_memory),
+        ("barriers", input.barriers.to_string(), plain(sm.barriers), ceilings.barriers),
+        (
+            "virtual_resources",
+            input.virtual_resources.to_string(),
+            plain(sm.virtual_resources),
+            ceilings.virtual_resources,
+        ),
+        (
+            "tensor_memory",
+            format!("{} columns", input.tensor_columns.unwrap_or(0)),
+            plain(sm.tensor_memory),
+            ceilings.tensor_memory,
+        ),
     ];
     let lines = rows.into_iter().filter_map(|(name, takes, holds, ceiling)| {
         let ceiling = ceiling?;
@@ -111,11 +124,8 @@ fn by_hand(report: &CalcReport, width: usize) -> String {
     .into_iter()
     .flatten()
     .collect();
-    let mut text = wrapped(
-        &format!("by hand: {} warps, the least of {}", percent(hand.warps_per_sm), terms.join(", ")),
-        width,
-        2,
-    );
+    let mut text =
+        wrapped(&format!("by hand: {} warps, the least of {}", percent(hand.warps_per_sm), terms.join(", ")), width, 2);
     if hand.steps.is_empty() {
         text += "  the exact rules give the same\n";
     }
@@ -131,9 +141,10 @@ fn by_hand(report: &CalcReport, width: usize) -> String {
 pub fn matrix_text(matrix: &MatrixReport, width: usize) -> String {
     let line = |report: &CalcReport| {
         let found = &report.occupancy;
-        let limit = match &report.reason {
-            Some(reason) => format!("can't launch: {reason}"),
-            None => found.limiters.iter().map(|name| resource(name)).collect::<Vec<_>>().join(", "),
+        let limit = if report.launchable {
+            found.limiters.iter().map(|name| resource(name)).collect::<Vec<_>>().join(", ")
+        } else {
+            "can't launch".to_owned()
         };
         Line::Cells(vec![
             report.gpu.name.clone(),
@@ -158,16 +169,18 @@ pub fn matrix_text(matrix: &MatrixReport, width: usize) -> String {
         shorten: |name, _| name.into(),
     };
     let mut text = table.render(width);
-    let mut notes: Vec<String> = Vec::new();
+    text.push('\n');
     for report in &matrix.results {
-        for note in report.notes.iter().map(|note| format!("note: {}: {note}", report.gpu.name)) {
-            notes.push(note);
+        let name = &report.gpu.name;
+        let reason = report.reason.iter().map(|reason| format!("{name} can't launch it: {reason}"));
+        let requires =
+            report.requires.iter().map(|needed| format!("{name}: set {} = {}", needed.attribute, needed.value));
+        let notes = report.notes.iter().map(|note| format!("{name}: {note}"));
+        for line in reason.chain(requires).chain(notes) {
+            text += &wrapped(&line, width, 2);
         }
     }
-    for note in notes {
-        text += &wrapped(&note, width, 2);
-    }
-    text
+    text.trim_end().to_owned() + "\n"
 }
 
 /// Answers as rows, for CSV and Markdown.
@@ -195,8 +208,20 @@ pub fn calc_sheet(results: &[CalcReport]) -> Sheet {
     };
     Sheet {
         columns: vec![
-            "gpu", "compute_capability", "registers", "block", "shared_static", "shared_dynamic", "barriers",
-            "virtual_resources", "carveout", "launchable", "blocks_per_sm", "warps_per_sm", "percent", "limiters",
+            "gpu",
+            "compute_capability",
+            "registers",
+            "block",
+            "shared_static",
+            "shared_dynamic",
+            "barriers",
+            "virtual_resources",
+            "carveout",
+            "launchable",
+            "blocks_per_sm",
+            "warps_per_sm",
+            "percent",
+            "limiters",
             "reason",
         ],
         rows: results.iter().map(row).collect(),

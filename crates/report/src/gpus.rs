@@ -47,7 +47,8 @@ fn many(gpus: &[GpuRow], width: usize) -> String {
         flexible_least: 34,
         shorten: |name, _| name.into(),
     };
-    let total = format!("{}; `occupant gpus NAME` shows one with its limits and sources", count(gpus.len() as u64, "model"));
+    let total =
+        format!("{}; `occupant gpus NAME` shows one with its limits and sources", count(gpus.len() as u64, "model"));
     format!("{}\n{}", table.render(width), wrapped(&total, width, 2))
 }
 
@@ -65,26 +66,35 @@ fn one(gpu: &GpuRow, limits: &LimitsRow, width: usize) -> String {
         ("memory", format!("{} GB {}, {} GB/s", shown(gpu.memory_gb), gpu.memory_type, shown(gpu.memory_gb_per_s))),
         ("L2", format!("{} MB", shown(gpu.l2_mb))),
         ("an SM holds", format!("{} warps, {} blocks", limits.max_warps_per_sm, limits.max_blocks_per_sm)),
-        ("registers", format!(
-            "{} per SM, {} at most per block, {} per thread; {} per warp at a time from {} sub-partitions",
-            grouped(limits.registers_per_sm.into()),
-            grouped(limits.registers_per_block.into()),
-            limits.max_registers_per_thread,
-            limits.register_allocation_unit,
-            limits.sub_partitions
-        )),
-        ("shared memory", format!(
-            "{} per SM; a block {} by default, {} with opt-in, in units of {} B, {} taken by the system",
-            sizes(limits.shared_per_sm),
-            sizes(limits.shared_per_block),
-            sizes(limits.shared_per_block_optin),
-            limits.shared_allocation_unit,
-            sizes(limits.shared_reserved_per_block)
-        )),
+        (
+            "registers",
+            format!(
+                "{} per SM, {} at most per block, {} per thread; {} per warp at a time from {} sub-partitions",
+                grouped(limits.registers_per_sm.into()),
+                grouped(limits.registers_per_block.into()),
+                limits.max_registers_per_thread,
+                limits.register_allocation_unit,
+                limits.sub_partitions
+            ),
+        ),
+        (
+            "shared memory",
+            format!(
+                "{} per SM; a block {} by default, {} with opt-in, in units of {} B, {} taken by the system",
+                sizes(limits.shared_per_sm),
+                sizes(limits.shared_per_block),
+                sizes(limits.shared_per_block_optin),
+                limits.shared_allocation_unit,
+                sizes(limits.shared_reserved_per_block)
+            ),
+        ),
         ("carve-outs", list(&limits.carveouts)),
         ("named barriers", unknown_or(limits.barriers_per_sm)),
         ("virtual resources", unknown_or(limits.virtual_resources_per_sm)),
-        ("tensor memory", limits.tensor_memory_columns.map_or("none".to_owned(), |columns| format!("{columns} columns"))),
+        (
+            "tensor memory",
+            limits.tensor_memory_columns.map_or("none".to_owned(), |columns| format!("{columns} columns")),
+        ),
         ("latency", latency(gpu)),
     ];
     for (name, fact) in facts {
@@ -158,9 +168,25 @@ pub fn gpus_sheet(report: &GpusReport) -> Sheet {
     };
     Sheet {
         columns: vec![
-            "id", "name", "generation", "die", "compute_capability", "sm_count", "base_mhz", "boost_mhz", "memory_type",
-            "memory_gb", "memory_gb_per_s", "l2_mb", "fp32_lanes_per_sm", "fp64_lanes_per_sm",
-            "tensor_fp16_dense_tflops", "dram_ns", "confidence", "source", "note",
+            "id",
+            "name",
+            "generation",
+            "die",
+            "compute_capability",
+            "sm_count",
+            "base_mhz",
+            "boost_mhz",
+            "memory_type",
+            "memory_gb",
+            "memory_gb_per_s",
+            "l2_mb",
+            "fp32_lanes_per_sm",
+            "fp64_lanes_per_sm",
+            "tensor_fp16_dense_tflops",
+            "dram_ns",
+            "confidence",
+            "source",
+            "note",
         ],
         rows: report.gpus.iter().map(row).collect(),
     }

@@ -30,11 +30,11 @@ fn table(kernels: &[KernelRecord]) -> Table {
     // A column that says nothing is not shown: its importance is 0 and it is filtered out below.
     let columns = [
         (Column::left("kernel", u8::MAX), true),
-        (Column::left("gpu", 100), any(|kernel| kernel.gpu.is_some())),
+        (Column::left("gpu", 100), kernels.iter().any(|kernel| kernel.gpu != kernels[0].gpu)),
         (Column::left("arch", 60), true),
         (Column::right("regs", u8::MAX), true),
         (Column::right("shared", 80), any(|kernel| kernel.shared_static != Some(0) || shared(kernel) != "0")),
-        (Column::right("stack", 10), any(|kernel| kernel.stack != Some(0))),
+        (Column::right("stack", 10), any(|kernel| kernel.stack != Some(0) && kernel.entry.is_some())),
         (Column::right("spills", 40), any(|kernel| kernel.spills.instructions.is_some_and(|count| count > 0))),
         (Column::right("bars", 20), any(|kernel| kernel.barriers.is_some_and(|count| count > 1))),
         (Column::right("block", 70), true),
@@ -75,7 +75,7 @@ fn cells(kernel: &KernelRecord) -> Vec<String> {
         kernel.arch.clone().unwrap_or_else(|| "-".to_owned()),
         number(kernel.registers),
         shared(kernel),
-        kernel.stack.map_or("?".to_owned(), |stack| stack.to_string()),
+        kernel.stack.map_or(if kernel.entry.is_some() { "?" } else { "-" }.to_owned(), |stack| stack.to_string()),
         number(kernel.spills.instructions),
         number(kernel.barriers),
         kernel.launch.block.map_or("-".to_owned(), |block| format!("{block_mark}{block}")),
@@ -119,18 +119,19 @@ fn brief(limiter: &str) -> &str {
 /// What the marks in the table mean, and which flag settles them.
 fn legend(kernels: &[KernelRecord]) -> Vec<String> {
     let basis = |wanted| kernels.iter().any(|kernel| kernel.occupancy.as_ref().is_some_and(|f| f.basis == wanted));
-    let unknown_shared =
-        kernels.iter().any(|kernel| kernel.launch.shared_dynamic_from == Some(SharedFrom::Unknown));
+    let unknown_shared = kernels.iter().any(|kernel| kernel.launch.shared_dynamic_from == Some(SharedFrom::Unknown));
     let assumed = kernels.iter().any(|kernel| kernel.launch.block_from == Some(BlockFrom::Assumed));
     let mut lines = Vec::new();
     if basis(Basis::UpperBound) {
-        lines.push("<=  the most that any launch which the binary allows can have, at the block size shown".to_owned());
+        lines.push("<= the most that any launch which the binary allows can have, at the block size shown".to_owned());
     }
     if assumed {
-        lines.push("~   at an assumed block of 256 threads: give --block or --launches".to_owned());
+        lines.push("~ at an assumed block of 256 threads: give --block or --launches".to_owned());
     }
     if unknown_shared {
-        lines.push("+?  dynamic shared memory is not known and taken as 0: give --shared-dynamic or --launches".to_owned());
+        lines.push(
+            "+? dynamic shared memory is not known and taken as 0: give --shared-dynamic or --launches".to_owned(),
+        );
     }
     lines
 }
@@ -180,8 +181,9 @@ fn totals(report: &InspectReport) -> String {
     images.extend(also.into_iter().filter(|(number, _)| *number > 0).map(|(number, what)| format!("{number} {what}")));
     let listed = report.kernels.iter().filter(|kernel| kernel.is_kernel).count();
     format!(
-        "{} in {} ({}); occupancy: {} exact, {} upper bound, {} hypothetical",
+        "{}{} in {} ({}); occupancy: {} exact, {} upper bound, {} hypothetical",
         count(listed as u64, "kernel"),
+        for_gpu(&report.kernels),
         count(totals.files.into(), "file"),
         images.join(", "),
         basis(Basis::Exact),
@@ -190,15 +192,52 @@ fn totals(report: &InspectReport) -> String {
     )
 }
 
+/// The one GPU that the table is for; several have a column.
+fn for_gpu(kernels: &[KernelRecord]) -> String {
+    match kernels.first().and_then(|first| first.gpu.as_ref()) {
+        Some(gpu) if kernels.iter().all(|kernel| kernel.gpu.as_ref() == Some(gpu)) => {
+            format!(" for {} ({})", gpu.name, gpu.compute_capability)
+        }
+        _ => String::new(),
+    }
+}
+
 /// Every kernel as a row, for CSV. Unknown is empty.
 #[must_use]
 pub fn inspect_sheet(kernels: &[KernelRecord]) -> Sheet {
     Sheet {
         columns: vec![
-            "file", "entry", "arch", "gpu", "name", "demangled", "registers", "shared_static", "shared_dynamic",
-            "shared_dynamic_from", "stack", "local", "barriers", "spill_instructions", "max_threads", "required_block",
-            "max_registers", "cluster_blocks", "setmaxnreg", "tensor_memory", "virtual_resources", "toolkit", "block",
-            "block_from", "launchable", "reason", "basis", "blocks_per_sm", "warps_per_sm", "percent", "limiters",
+            "file",
+            "entry",
+            "arch",
+            "gpu",
+            "name",
+            "demangled",
+            "registers",
+            "shared_static",
+            "shared_dynamic",
+            "shared_dynamic_from",
+            "stack",
+            "local",
+            "barriers",
+            "spill_instructions",
+            "max_threads",
+            "required_block",
+            "max_registers",
+            "cluster_blocks",
+            "setmaxnreg",
+            "tensor_memory",
+            "virtual_resources",
+            "toolkit",
+            "block",
+            "block_from",
+            "launchable",
+            "reason",
+            "basis",
+            "blocks_per_sm",
+            "warps_per_sm",
+            "percent",
+            "limiters",
         ],
         rows: kernels.iter().map(row).collect(),
     }
@@ -255,7 +294,8 @@ fn name(value: impl Serialize) -> String {
 #[must_use]
 pub fn inspect_markdown(report: &InspectReport) -> String {
     let with_gpu = report.kernels.iter().any(|kernel| kernel.gpu.is_some());
-    let mut columns = vec!["kernel", "arch", "registers", "shared memory", "block", "blocks per SM", "occupancy", "limited by"];
+    let mut columns =
+        vec!["kernel", "arch", "registers", "shared memory", "block", "blocks per SM", "occupancy", "limited by"];
     if with_gpu {
         columns.insert(1, "gpu");
     }
@@ -267,7 +307,16 @@ pub fn inspect_markdown(report: &InspectReport) -> String {
             (_, None) => String::new(),
         };
         let all = cells(kernel);
-        let mut row = vec![format!("`{}`", all[0]), all[2].clone(), all[3].clone(), all[4].clone(), all[8].clone(), all[9].clone(), all[10].clone(), limit];
+        let mut row = vec![
+            format!("`{}`", all[0]),
+            all[2].clone(),
+            all[3].clone(),
+            all[4].clone(),
+            all[8].clone(),
+            all[9].clone(),
+            all[10].clone(),
+            limit,
+        ];
         if with_gpu {
             row.insert(1, all[1].clone());
         }

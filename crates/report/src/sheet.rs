@@ -14,9 +14,9 @@ impl Sheet {
     #[must_use]
     pub fn csv(&self) -> String {
         let mut writer = csv::Writer::from_writer(Vec::new());
-        let written = writer.write_record(&self.columns).and_then(|()| {
-            self.rows.iter().try_for_each(|row| writer.write_record(row))
-        });
+        let written = writer
+            .write_record(&self.columns)
+            .and_then(|()| self.rows.iter().try_for_each(|row| writer.write_record(row)));
         // A vector takes everything, and rows are as long as the header.
         debug_assert!(written.is_ok(), "{written:?}");
         writer.into_inner().ok().and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default()

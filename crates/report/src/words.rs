@@ -62,7 +62,10 @@ mod tests {
     fn numbers_and_lines() {
         assert_eq!((grouped(0), grouped(1234), grouped(1_234_567)), ("0".into(), "1,234".into(), "1,234,567".into()));
         assert_eq!((count(1, "kernel"), count(2, "kernel")), ("1 kernel".into(), "2 kernels".into()));
-        assert_eq!((percent(25.0), percent(62.5), percent(2.08), percent(0.0)), ("25".into(), "62.5".into(), "2.08".into(), "0".into()));
+        assert_eq!(
+            (percent(25.0), percent(62.5), percent(2.08), percent(0.0)),
+            ("25".into(), "62.5".into(), "2.08".into(), "0".into())
+        );
         assert_eq!(wrapped("one two three", 8, 2), "one two\n  three\n");
         assert_eq!(wrapped("unbreakable", 4, 2), "unbreakable\n");
     }

@@ -223,7 +223,7 @@ fn settle_spills(function: &mut Function, relocatable: bool) {
 ///
 /// One `extern __shared__` in a module that ptxas compiled whole gives a shared section to each of its kernels, so
 /// a kernel without one proves that no kernel of the module has any. A linker gives it to the user alone: there, only
-/// a kernel without a section takes none.
+/// a kernel without a section takes none. Before linking nothing is certain.
 fn settle_dynamic_shared(
     functions: &mut [Function],
     symbols: &[Symbol],
@@ -231,6 +231,9 @@ fn settle_dynamic_shared(
     elf: &Elf,
     source: &dyn Source,
 ) {
+    if elf.kind == ET_REL {
+        return;
+    }
     let owners = symbols.iter().filter(|symbol| code_section(elf, symbol).is_some());
     let has_section: Vec<bool> =
         owners.map(|symbol| belongings.get(&symbol.section).is_some_and(|owned| owned.shared.is_some())).collect();
@@ -238,9 +241,8 @@ fn settle_dynamic_shared(
     let one_without = kernels().any(|(_, has)| !has);
     let empty_section = kernels().any(|(function, has)| *has && function.shared_static == 0);
     let device_functions = functions.iter().any(|function| !function.is_kernel);
-    let pieced_together =
-        elf.kind == ET_REL || device_functions || (one_without && empty_section) || is_linked(elf, source);
-    let none_anywhere = one_without && !pieced_together;
+    let linked = device_functions || (one_without && empty_section) || is_linked(elf, source);
+    let none_anywhere = one_without && !linked;
     for (function, has) in functions.iter_mut().zip(has_section) {
         if !has || none_anywhere {
             function.shared_dynamic = DynamicShared::None;

@@ -1,6 +1,5 @@
 //! Which architecture a cubin was compiled for, and whether ptxas made it whole or nvlink put it together.
 
-use object::elf::ET_REL;
 use occupant_hardware::{Architecture, ComputeCapability, Variant};
 
 use crate::BinaryError;
@@ -45,9 +44,9 @@ pub(crate) fn target(elf: &Elf, source: &dyn Source) -> Result<Architecture, Bin
     Ok(Architecture { capability, variant: if specific { Variant::Specific } else { Variant::Base } })
 }
 
-/// An executable cubin that a linker put together from relocatable ones: a kernel's sections then are only its own.
+/// A linker put the cubin together from relocatable ones: a kernel's sections then are only its own.
 pub(super) fn is_linked(elf: &Elf, source: &dyn Source) -> bool {
-    elf.kind != ET_REL && note(elf, source).is_some_and(|note| memchr::memmem::find(&note, b"nvlink").is_some())
+    note(elf, source).is_some_and(|note| memchr::memmem::find(&note, b"nvlink").is_some())
 }
 
 fn note(elf: &Elf, source: &dyn Source) -> Option<Vec<u8>> {

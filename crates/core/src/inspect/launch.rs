@@ -68,6 +68,8 @@ pub(super) fn answer(
     };
     let mut reasons: Vec<String> = refusals(limits, &shape).iter().map(ToString::to_string).collect();
     reasons.extend(bounds_refusal(function, shape.threads_per_block));
+    let launchable = reasons.is_empty();
+    let needed = if launchable { requirements(limits, &shape, cluster_size(function)) } else { Vec::new() };
     Answer {
         launch: LaunchRecord {
             block: Some(shape.threads_per_block),
@@ -75,18 +77,14 @@ pub(super) fn answer(
             shared_dynamic,
             shared_dynamic_from: Some(shared_from),
         },
-        launchable: Some(reasons.is_empty()),
-        reason: (!reasons.is_empty()).then(|| reasons.join("; ")),
-        requires: requirements(limits, &shape, cluster_size(function)).iter().map(RequirementRecord::from).collect(),
+        launchable: Some(launchable),
+        reason: (!launchable).then(|| reasons.join("; ")),
+        requires: needed.iter().map(RequirementRecord::from).collect(),
         occupancy: Some(OccupancyRecord::new(basis, &found)),
     }
 }
 
-fn evaluate(
-    limits: &SmLimits,
-    shape: Shape,
-    block: &Block,
-) -> Result<(Shape, BlockFrom, Occupancy), InvalidShape> {
+fn evaluate(limits: &SmLimits, shape: Shape, block: &Block) -> Result<(Shape, BlockFrom, Occupancy), InvalidShape> {
     match *block {
         Block::Known(threads_per_block, from) => {
             let shape = Shape { threads_per_block, ..shape };
@@ -116,11 +114,7 @@ fn block(function: &Function, options: &InspectOptions, launch: Option<&Launch>)
     }
 }
 
-fn shared_dynamic(
-    function: &Function,
-    options: &InspectOptions,
-    launch: Option<&Launch>,
-) -> (Option<u32>, SharedFrom) {
+fn shared_dynamic(function: &Function, options: &InspectOptions, launch: Option<&Launch>) -> (Option<u32>, SharedFrom) {
     if let Some(bytes) = launch.and_then(|launch| launch.shared_dynamic) {
         return (Some(bytes), SharedFrom::Launches);
     }

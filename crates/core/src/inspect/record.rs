@@ -66,7 +66,13 @@ fn empty(file: &str, name: &str, gpu: Option<GpuName>, answer: Answer) -> Kernel
         stack: None,
         local: None,
         barriers: None,
-        spills: SpillRecord { instructions: None, store_bytes: None, load_bytes: None, in_loops_bytes: None, source: None },
+        spills: SpillRecord {
+            instructions: None,
+            store_bytes: None,
+            load_bytes: None,
+            in_loops_bytes: None,
+            source: None,
+        },
         max_threads: None,
         required_block: None,
         max_registers: None,
@@ -126,7 +132,9 @@ fn notes(place: &Place<'_>, function: &Function, limits: Option<&SmLimits>, answ
         let (image, gpu) = (place.architecture.capability, limits.capability);
         let integrated = |capability| occupant_hardware::limits(capability).is_ok_and(|row| row.integrated_only);
         if image != gpu && (integrated(image) || integrated(gpu)) {
-            notes.push(format!("NVIDIA promises no binary compatibility between {image} and {gpu}: one is integrated only"));
+            notes.push(format!(
+                "NVIDIA promises no binary compatibility between {image} and {gpu}: one is integrated only"
+            ));
         }
     }
     notes

@@ -66,7 +66,8 @@ impl<'a> Walk<'a> {
             self.outcome.diagnostics.push(from_fault(self.file, fault));
         }
         let total = artifact.modules.iter().flat_map(|module| &module.entries).map(|entry| entry.images.len()).sum();
-        let executable = artifact.modules.iter().any(|module| !module.relocatable && elf_images(module).next().is_some());
+        let executable =
+            artifact.modules.iter().any(|module| !module.relocatable && elf_images(module).next().is_some());
         let mut done = 0;
         for module in &artifact.modules {
             let listed = !module.relocatable || !executable || self.options.relocatable;
@@ -229,8 +230,12 @@ impl<'a> Walk<'a> {
 
     /// Remembers the kernels of a module that has no image for a GPU; another module may yet have one.
     fn names_without_image(&mut self, module: &Module) {
-        let targets: Vec<(ImageKind, Architecture)> =
-            module.entries.iter().flat_map(|entry| &entry.images).map(|image| (image.kind, image.architecture)).collect();
+        let targets: Vec<(ImageKind, Architecture)> = module
+            .entries
+            .iter()
+            .flat_map(|entry| &entry.images)
+            .map(|image| (image.kind, image.architecture))
+            .collect();
         let mut names: Option<Vec<String>> = None;
         for (number, gpu) in self.options.gpus.iter().enumerate() {
             let choice = choose(targets.iter().copied(), gpu.capability());
@@ -263,9 +268,12 @@ impl<'a> Walk<'a> {
         if cubins > 0 || totals.images == 0 {
             return;
         }
+        let kinds = [(totals.ptx, "PTX"), (totals.lto_ir, "LTO-IR"), (totals.unknown, "of unknown kind")];
+        let kinds: Vec<String> =
+            kinds.iter().filter(|(number, _)| *number > 0).map(|(number, kind)| format!("{number} {kind}")).collect();
         let message = format!(
-            "no compiled kernels: {} PTX and {} LTO-IR images have no registers or shared memory until they are compiled",
-            totals.ptx, totals.lto_ir
+            "no compiled kernels, only {}: registers and shared memory are known once it is compiled to a cubin",
+            kinds.join(", ")
         );
         self.outcome.diagnostics.push(Diagnostic {
             severity: Severity::Note,
@@ -308,7 +316,8 @@ fn no_image_reason(targets: &[(ImageKind, Architecture)], choice: Choice, gpu: &
     let has = format!("no image runs on {}: compiled for {}", gpu.capability(), cubins.join(", "));
     match choice {
         Choice::Ptx(index) => {
-            let ptx = targets.get(index).map_or_else(String::new, |(_, ptx)| ptx.to_string().replace("sm_", "compute_"));
+            let ptx =
+                targets.get(index).map_or_else(String::new, |(_, ptx)| ptx.to_string().replace("sm_", "compute_"));
             format!("{has}; its {ptx} PTX is compiled at load, and registers are known only then")
         }
         Choice::Image(_) | Choice::Nothing => has,

@@ -20,6 +20,8 @@ pub struct CalcReport {
     pub reason: Option<String>,
     /// What the host must set.
     pub requires: Vec<RequirementRecord>,
+    /// What the SM has, for each ceiling.
+    pub sm: SmRecord,
     /// The answer.
     pub occupancy: OccupancyRecord,
     /// The textbook formula beside it, where asked for.
@@ -27,6 +29,25 @@ pub struct CalcReport {
     pub by_hand: Option<ByHandRecord>,
     /// What a reader should know about this answer.
     pub notes: Vec<String>,
+}
+
+/// What an SM has of each resource; `null` where the resource does not bound there. Sizes in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct SmRecord {
+    /// Warp slots.
+    pub warps: u32,
+    /// Block slots.
+    pub blocks: u32,
+    /// Registers.
+    pub registers: u32,
+    /// Shared memory at the carve-out in force.
+    pub shared_memory: u32,
+    /// Named barriers.
+    pub barriers: Option<u32>,
+    /// Virtual resources.
+    pub virtual_resources: Option<u32>,
+    /// Tensor-memory columns.
+    pub tensor_memory: Option<u32>,
 }
 
 /// One shape on several GPUs.

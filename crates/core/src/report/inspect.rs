@@ -223,8 +223,20 @@ pub struct Totals {
 impl Totals {
     /// Adds the counts of another file.
     pub fn add(&mut self, other: &Self) {
-        let Self { files, images, read, not_selected, relocatable, ptx, lto_ir, unknown, failed, kernels, device_functions, filtered } =
-            other;
+        let Self {
+            files,
+            images,
+            read,
+            not_selected,
+            relocatable,
+            ptx,
+            lto_ir,
+            unknown,
+            failed,
+            kernels,
+            device_functions,
+            filtered,
+        } = other;
         self.files += files;
         self.images += images;
         self.read += read;

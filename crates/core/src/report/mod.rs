@@ -7,11 +7,11 @@ mod gpus;
 mod inspect;
 mod occupancy;
 
-pub use calc::{ByHandRecord, ByHandStep, CalcInput, CalcReport, MatrixReport};
+pub use calc::{ByHandRecord, ByHandStep, CalcInput, CalcReport, MatrixReport, SmRecord};
 pub use gpus::{GpuRow, GpusReport, LatencyRow, LimitsRow, Origin};
 pub use inspect::{
     BlockFrom, ClusterRecord, Diagnostic, InspectReport, KernelLine, KernelRecord, LaunchRecord, Severity, SharedFrom,
     SpillRecord, Totals,
 };
-pub use occupancy::{AllocatedRecord, Basis, CeilingsRecord, GpuName, OccupancyRecord, RequirementRecord};
 pub(crate) use occupancy::two_decimals;
+pub use occupancy::{AllocatedRecord, Basis, CeilingsRecord, GpuName, OccupancyRecord, RequirementRecord};

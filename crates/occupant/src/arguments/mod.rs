@@ -31,7 +31,9 @@ pub(crate) enum Command {
     /// GPU models and the limits of their SMs, with sources
     Gpus(GpusOptions),
     /// Print a completion script for a shell
-    #[command(after_help = "Example:\n  occupant completions bash > ~/.local/share/bash-completion/completions/occupant")]
+    #[command(
+        after_help = "Example:\n  occupant completions bash > ~/.local/share/bash-completion/completions/occupant"
+    )]
     Completions {
         /// The shell
         shell: Shell,

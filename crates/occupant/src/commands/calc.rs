@@ -26,7 +26,9 @@ pub(crate) fn run(options: &CalcOptions, output: &mut Output) -> anyhow::Result<
         match output.format() {
             Format::Table => output.write(&matrix_text(&answer, output.width()))?,
             Format::Json => output.write(&json(&answer)?)?,
-            Format::Jsonl => answer.results.iter().try_for_each(|result| anyhow::Ok(output.write(&json_line(result)?)?))?,
+            Format::Jsonl => {
+                answer.results.iter().try_for_each(|result| anyhow::Ok(output.write(&json_line(result)?)?))?
+            }
             Format::Csv => output.write(&calc_sheet(&answer.results).csv())?,
             Format::Markdown => output.write(&calc_sheet(&answer.results).markdown())?,
         }

@@ -32,20 +32,24 @@ pub(crate) fn run(flags: &InspectFlags, output: &mut Output) -> anyhow::Result<S
     };
     let options = flags.options(launches);
     let streamed = output.format() == Format::Jsonl && flags.sort.is_none() && flags.top.is_none();
-    let mut scan = Scan { options: &options, streamed, kernels: Vec::new(), diagnostics: Vec::new(), totals: Totals::default() };
+    let mut scan =
+        Scan { options: &options, streamed, kernels: Vec::new(), diagnostics: Vec::new(), totals: Totals::default() };
     for path in &flags.paths {
         match files(path) {
             Err(error) => scan.failed(path.display().to_string(), &format!("{error:#}")),
             Ok(found) if found.is_empty() => {
-                scan.failed(path.display().to_string(), "no binary in this directory starts like an ELF file or a fatbin");
+                scan.failed(
+                    path.display().to_string(),
+                    "no binary in this directory starts like an ELF file or a fatbin",
+                );
             }
             Ok(found) => {
-                let before = scan.totals.images;
+                let before = (scan.totals.images, scan.diagnostics.len());
                 let in_directory = found.iter().any(|file| !file.named);
                 for file in found {
                     scan.file(&file, output)?;
                 }
-                if in_directory && scan.totals.images == before {
+                if in_directory && (scan.totals.images, scan.diagnostics.len()) == before {
                     scan.failed(path.display().to_string(), "no binary in this directory has CUDA device code");
                 }
             }
@@ -144,7 +148,11 @@ fn sort(kernels: &mut [KernelRecord], key: Sort) {
         Sort::Arch => kernels.sort_by(|a, b| (arch_key(a), &a.demangled).cmp(&(arch_key(b), &b.demangled))),
         Sort::Registers => kernels.sort_by_key(|kernel| Reverse(kernel.registers)),
         Sort::Shared => kernels.sort_by_key(|kernel| {
-            Reverse(kernel.shared_static.map(|fixed| u64::from(fixed) + u64::from(kernel.launch.shared_dynamic.unwrap_or(0))))
+            Reverse(
+                kernel
+                    .shared_static
+                    .map(|fixed| u64::from(fixed) + u64::from(kernel.launch.shared_dynamic.unwrap_or(0))),
+            )
         }),
         Sort::Stack => kernels.sort_by_key(|kernel| Reverse(kernel.stack)),
         Sort::Spills => kernels.sort_by_key(|kernel| Reverse(kernel.spills.instructions)),

@@ -1,0 +1,196 @@
+//! Bad input: every fixture cut and flipped, and everything else that people give by mistake.
+//!
+//! Nothing panics (the program would end with 101), nothing runs long, and what is wrong is named.
+#![allow(clippy::disallowed_methods, reason = "tests read fixtures and write damaged copies")]
+
+mod support;
+
+use std::fs;
+use std::path::PathBuf;
+
+use occupant_core::{Event, InspectOptions, Outcome, inspect};
+use support::{fixtures, occupant, occupant_fed};
+
+fn all_fixtures() -> Vec<(String, Vec<u8>)> {
+    let mut files: Vec<_> = fs::read_dir(fixtures())
+        .unwrap()
+        .map(|entry| entry.unwrap())
+        .map(|entry| (entry.file_name().into_string().unwrap(), fs::read(entry.path()).unwrap()))
+        .collect();
+    files.sort();
+    files
+}
+
+/// Inspects bytes with an eye on what the outcome promises.
+fn inspect_bytes(bytes: &[u8]) -> (Outcome, usize) {
+    let mut kernels = 0;
+    let options = InspectOptions { gpus: vec!["h100".parse().unwrap()], ..InspectOptions::default() };
+    for options in [InspectOptions::default(), options] {
+        inspect("damaged", &bytes, &options, &mut |_| {});
+    }
+    let outcome = inspect("damaged", &bytes, &InspectOptions::default(), &mut |event| {
+        kernels += usize::from(matches!(event, Event::Kernel(_)));
+    });
+    let totals = &outcome.totals;
+    let parts = [
+        totals.read,
+        totals.not_selected,
+        totals.relocatable,
+        totals.ptx,
+        totals.lto_ir,
+        totals.unknown,
+        totals.failed,
+    ];
+    assert_eq!(totals.images, parts.iter().sum::<u32>(), "totals add up: {totals:?}");
+    assert!(totals.images > 0 || !outcome.diagnostics.is_empty(), "nothing found and nothing said");
+    (outcome, kernels)
+}
+
+#[test]
+fn cut_anywhere() {
+    for (name, bytes) in all_fixtures() {
+        let step = (bytes.len() / 40).max(1);
+        for length in (0..bytes.len()).step_by(step).chain(0..bytes.len().min(200)) {
+            let (outcome, _) = inspect_bytes(&bytes[..length]);
+            let whole_table = length * 10 < bytes.len() * 9;
+            if whole_table && !name.ends_with(".so") && !name.ends_with(".o") {
+                assert!(!outcome.diagnostics.is_empty(), "{name} cut to {length} bytes passes for whole");
+            }
+        }
+    }
+}
+
+#[test]
+fn flipped_anywhere() {
+    let mut seed = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut next = move || {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        seed
+    };
+    for (_, mut bytes) in all_fixtures() {
+        for round in 0..100_u64 {
+            // The first rounds hit headers and tables, which matter most.
+            let reach = if round < 60 { bytes.len().min(4096) } else { bytes.len() };
+            let at = (next() % reach as u64) as usize;
+            let before = bytes[at];
+            bytes[at] ^= 1 << (next() % 8);
+            inspect_bytes(&bytes);
+            bytes[at] = before;
+        }
+    }
+}
+
+#[test]
+fn every_word_of_the_headers_at_its_extremes() {
+    for name in ["plain.sm_90.cubin", "plain.default.fatbin", "plain.concat.fatbin", "kernels.concat.fatbin"] {
+        let original = fs::read(fixtures().join(name)).unwrap();
+        for at in (0..original.len().min(1024)).step_by(4) {
+            for value in [0, 1, 0x7fff_ffff, 0xffff_ffff_u32] {
+                let mut bytes = original.clone();
+                bytes[at..at + 4].copy_from_slice(&value.to_le_bytes());
+                inspect_bytes(&bytes);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_fatbin_that_declares_terabytes_is_refused_without_allocating_them() {
+    for name in ["kernels.zstd.fatbin", "kernels.lz4.fatbin"] {
+        let mut bytes = fs::read(fixtures().join(name)).unwrap();
+        // The unpacked size of the first entry: 16 bytes of blob header, then 56 into the entry's.
+        bytes[16 + 56..16 + 64].copy_from_slice(&(5_u64 << 40).to_le_bytes());
+        let (outcome, _) = inspect_bytes(&bytes);
+        let codes: Vec<&str> = outcome.diagnostics.iter().map(|diagnostic| diagnostic.code.as_str()).collect();
+        assert_eq!(codes, ["too_large"], "{name}: {:?}", outcome.diagnostics);
+        assert_eq!(outcome.totals.failed, 1);
+    }
+    let mut bytes = fs::read(fixtures().join("plain.none.fatbin")).unwrap();
+    bytes[8..16].copy_from_slice(&(5_u64 << 40).to_le_bytes());
+    let (outcome, kernels) = inspect_bytes(&bytes);
+    assert!(kernels > 0, "what is there is still read");
+    assert_eq!(outcome.diagnostics[0].code, "truncated");
+}
+
+/// A folder for files that a test writes; emptied first.
+fn scratch(name: &str) -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+#[test]
+fn bad_files_are_named_and_the_others_done() {
+    let folder = scratch("bad-files");
+    fs::write(folder.join("empty"), b"").unwrap();
+    fs::write(folder.join("text"), b"not a binary at all").unwrap();
+    fs::write(folder.join("kernel.ptx"), b"//\n// Generated\n.version 8.4\n.target sm_90\n").unwrap();
+    let cut = fs::read(fixtures().join("plain.sm_90.cubin")).unwrap();
+    fs::write(folder.join("cut.cubin"), &cut[..cut.len() / 2]).unwrap();
+    fs::create_dir(folder.join("nothing")).unwrap();
+    let path = |name: &str| folder.join(name).display().to_string();
+    for (name, said) in [
+        ("empty", "the file is empty"),
+        ("text", "neither ELF nor fatbin"),
+        ("kernel.ptx", "until ptxas compiles it"),
+        ("cut.cubin", "at offset 0x"),
+        ("nothing", "no binary in this directory"),
+        ("missing", "No such file"),
+    ] {
+        let run = occupant(&format!("inspect {} plain.sm_90.cubin", path(name)));
+        assert_eq!(run.status, 2, "{name}: {}", run.stderr);
+        assert!(run.stdout.contains("plain_shared"), "{name}: the other file is done");
+        let lines: Vec<&str> = run.stderr.lines().collect();
+        assert_eq!(lines.len(), 1, "{name}: one line a problem: {lines:?}");
+        assert!(
+            lines[0].starts_with(&format!("error: {}", path(name))) && lines[0].contains(said),
+            "{name}: {lines:?}"
+        );
+    }
+    let inside = occupant(&format!("inspect {}", folder.display()));
+    assert_eq!(inside.status, 2, "a broken binary in a directory is told: {}", inside.stderr);
+    assert_eq!(inside.stderr.lines().count(), 1, "and files that are no binaries are not: {}", inside.stderr);
+}
+
+#[test]
+#[cfg(unix)]
+fn what_is_no_regular_file() {
+    let run = occupant("inspect /dev/null plain.sm_90.cubin");
+    assert_eq!(run.status, 2);
+    assert!(run.stderr.contains("the file is empty") && run.stdout.contains("plain_shared"), "{}", run.stderr);
+    let bytes = fs::read(fixtures().join("plain.sm_90.cubin")).unwrap();
+    let fed = occupant_fed("inspect -", &bytes);
+    assert_eq!(fed.status, 0, "{}", fed.stderr);
+    assert!(fed.stdout.contains("plain_shared"));
+}
+
+#[test]
+fn wrong_flags_are_usage_errors() {
+    for arguments in [
+        "inspect",
+        "inspect plain.sm_90.cubin --gpu h1000",
+        "inspect plain.sm_90.cubin --gpu 9.9",
+        "inspect plain.sm_90.cubin --kernel (",
+        "inspect plain.sm_90.cubin --block 0",
+        "inspect plain.sm_90.cubin --shared-dynamic 48X",
+        "inspect plain.sm_90.cubin --launches missing.csv",
+        "calc --gpu h100 --block 0",
+        "calc --gpu h100 --carveout 101%",
+        "calc --gpu h100 --carveout 300K",
+        "calc --gpu h100 --registers -1",
+        "calc --gpu sm_110 --rules 12.9",
+        "calc --batch missing.csv --gpu h100",
+        "calc",
+        "gpus no-such-thing",
+        "man nothing",
+        "frobnicate",
+    ] {
+        let run = occupant(arguments);
+        assert_eq!(run.status, 2, "{arguments}: {}{}", run.stdout, run.stderr);
+        assert!(run.stderr.starts_with("error: ") || run.stderr.contains("Usage:"), "{arguments}: {}", run.stderr);
+        assert!(run.stdout.is_empty(), "{arguments}: {}", run.stdout);
+    }
+}

@@ -1,0 +1,60 @@
+//! What people see, as snapshots: every fixture inspected, and the other commands.
+#![allow(clippy::disallowed_methods, reason = "tests start the program and read their fixtures")]
+
+mod support;
+
+use insta::assert_snapshot;
+use support::{fixtures, occupant};
+
+/// One snapshot a binary of the fixtures: its kernels at 160 columns, and what is said on standard error.
+#[test]
+fn every_fixture() {
+    let mut names: Vec<String> =
+        std::fs::read_dir(fixtures()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    for name in names {
+        let run = occupant(&format!("inspect {name} --width 160"));
+        assert_snapshot!(
+            format!("inspect__{name}"),
+            format!("{}{}exit status {}\n", run.stdout, run.stderr, run.status)
+        );
+    }
+}
+
+macro_rules! shows {
+    ($($name:ident: $arguments:literal;)*) => {
+        $(
+            #[test]
+            fn $name() {
+                let run = occupant($arguments);
+                let shown = format!("$ occupant {}\n{}{}exit status {}\n", $arguments, run.stdout, run.stderr, run.status);
+                assert_snapshot!(stringify!($name), shown);
+            }
+        )*
+    };
+}
+
+shows! {
+    inspect_narrow: "inspect libkernels.so --width 80";
+    inspect_one_gpu: "inspect hopper.targets.fatbin --gpu h100-sxm --width 100";
+    inspect_two_gpus: "inspect plain.default.fatbin --gpu a100 --gpu rtx-4090 --width 100";
+    inspect_gpu_without_image: "inspect kernels.sm_90a.cubin --gpu b200 --top 3 --width 100";
+    inspect_ptx_only_for_gpu: "inspect kernels.lz4.fatbin --gpu rtx-5090 --kernel saxpy --width 100";
+    inspect_exact: "inspect kernels.sm_90a.cubin --block 128 --shared-dynamic 64K --kernel shared --width 100";
+    inspect_sorted: "inspect kernels.sm_90a.cubin --block 256 --shared-dynamic 0 --sort occupancy --top 5 --width 100";
+    inspect_functions: "inspect linked.sm_90.cubin --functions --width 100";
+    inspect_json: "inspect plain.sm_90.cubin --json";
+    inspect_jsonl: "inspect plain.sm_90.cubin --format jsonl";
+    inspect_csv: "inspect plain.sm_90.cubin --format csv";
+    inspect_markdown: "inspect plain.sm_90.cubin --format markdown";
+    calc: "calc --gpu h100-sxm --registers 128 --block 256 --shared-dynamic 48K --width 80";
+    calc_json: "calc --gpu h100-sxm --registers 128 --block 256 --shared-dynamic 48K --json";
+    calc_by_hand: "calc --gpu rtx-3090 --regs 45 --block 96 --shared-static 7000 --by-hand --width 80";
+    calc_refused: "calc --gpu sm_120 --registers 134 --block 512 --width 80";
+    calc_blackwell: "calc --gpu b200 --regs 168 --block 384 --tensor-columns 512 --virtual-resources 128 --cluster 16 --grid 512 --width 80";
+    calc_matrix: "calc --gpu h100 --gpu a100 --gpu rtx-4090 --gpu b200 --regs 80 --block 384 --shared-dynamic 100K --width 80";
+    calc_without_gpu: "calc --regs 32";
+    gpus_one: "gpus h100-sxm --width 100";
+    gpus_family: "gpus h100 --width 80";
+    gpus_unknown: "gpus h1000-smx";
+}

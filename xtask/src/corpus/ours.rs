@@ -1,0 +1,53 @@
+//! What our reader tells of a file's functions.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use anyhow::{Context, ensure};
+use occupant_binary::{Artifact, Cubin, ImageKind};
+
+use super::{Functions, Key, Resources, read};
+
+/// The executable cubins of a file.
+#[derive(Default)]
+pub(super) struct File {
+    pub(super) functions: Functions,
+    pub(super) kernel_names: BTreeSet<Key>,
+    pub(super) kernels: usize,
+}
+
+/// Every function of every executable cubin; a fault anywhere is an error here.
+pub(super) fn functions(path: &Path) -> anyhow::Result<File> {
+    let bytes = read(path)?;
+    let artifact = Artifact::open(&bytes).with_context(|| path.display().to_string())?;
+    ensure!(artifact.faults.is_empty(), "{}: {:?}", path.display(), artifact.faults);
+    let mut file = File::default();
+    for entry in artifact.modules.iter().filter(|module| !module.relocatable).flat_map(|module| &module.entries) {
+        if !entry.images.iter().any(|image| image.kind == ImageKind::Elf) {
+            continue;
+        }
+        let unpacked = entry.unpack(&bytes)?;
+        for image in entry.images.iter().filter(|image| image.kind == ImageKind::Elf) {
+            let cubin = Cubin::parse(&unpacked.image(image)?)?;
+            ensure!(cubin.faults.is_empty(), "{}: {:?}", path.display(), cubin.faults);
+            add(&mut file, &cubin);
+        }
+    }
+    file.functions.values_mut().for_each(|all| all.sort());
+    Ok(file)
+}
+
+fn add(file: &mut File, cubin: &Cubin) {
+    let capability = cubin.architecture.capability;
+    let number = u32::from(capability.major) * 10 + u32::from(capability.minor);
+    for function in &cubin.functions {
+        let key = (number, function.name.clone());
+        if function.is_kernel {
+            file.kernels += 1;
+            file.kernel_names.insert(key.clone());
+        }
+        let registers = function.registers.filter(|_| function.is_kernel || number < 90);
+        let (stack, shared, local) = (function.stack, function.shared_section, function.local);
+        file.functions.entry(key).or_default().push(Resources { registers, stack, shared, local });
+    }
+}
