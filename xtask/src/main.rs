@@ -5,6 +5,7 @@
 #![allow(clippy::disallowed_methods, reason = "chores read files, start processes and measure time")]
 #![allow(clippy::print_stdout, reason = "chores report to a terminal")]
 
+mod bench;
 mod corpus;
 mod oracle;
 mod paths;
@@ -26,11 +27,14 @@ enum Chore {
     Oracle(oracle::Options),
     /// Compare the reader with NVIDIA's cuobjdump on real libraries
     Corpus(corpus::Options),
+    /// Measure speed and memory against peers
+    BenchCompare(bench::Options),
 }
 
 fn main() -> anyhow::Result<()> {
     match Arguments::parse().chore {
         Chore::Oracle(options) => oracle::run(&options),
         Chore::Corpus(options) => corpus::run(&options),
+        Chore::BenchCompare(options) => bench::run(&options),
     }
 }

@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 
 use csv::ByteRecord;
 use occupant_hardware::{GpuSelector, Rules, SmLimits};
-use occupant_occupancy::{Shape, occupancy, refusals};
+use occupant_occupancy::{Occupancy, Shape, occupancy};
 use thiserror::Error;
 
 use crate::report::two_decimals;
@@ -110,7 +110,7 @@ impl BatchColumns {
         rules: Rules,
         complain: &mut dyn FnMut(u64, &str),
     ) -> Result<BatchSummary, BatchError> {
-        let mut reader = csv::ReaderBuilder::new().flexible(true).trim(csv::Trim::All).from_reader(input);
+        let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(input);
         let mut writer = csv::Writer::from_writer(output);
         let header = reader.byte_headers()?.clone();
         let columns = Self::from_header(&header)?;
@@ -123,7 +123,7 @@ impl BatchColumns {
         RESULTS.iter().for_each(|name| out.push_field(name.as_bytes()));
         writer.write_byte_record(&out)?;
 
-        let mut gpus = GpuCache { rules, last: Vec::new(), limits: default };
+        let mut gpus = GpuCache { rules, known: Vec::new() };
         let mut record = ByteRecord::new();
         let mut done = BatchSummary::default();
         let mut text = Vec::with_capacity(64);
@@ -132,9 +132,9 @@ impl BatchColumns {
             out.clear();
             (0..width).for_each(|column| out.push_field(record.get(column).unwrap_or(b"")));
             match answer {
-                Ok((limits, shape)) => {
+                Ok(answer) => {
                     done.answered += 1;
-                    push_answer(&mut out, limits, &shape, &mut text);
+                    push_answer(&mut out, &answer, &mut text);
                 }
                 Err(wrong) => {
                     done.failed += 1;
@@ -148,20 +148,21 @@ impl BatchColumns {
         Ok(done)
     }
 
-    /// The shape of one line, checked so far that the engine takes it.
+    /// The answer to one line.
     fn answer(
         &self,
         record: &ByteRecord,
         base: Shape,
         default: Option<&'static SmLimits>,
         gpus: &mut GpuCache,
-    ) -> Result<(&'static SmLimits, Shape), String> {
+    ) -> Result<Occupancy, String> {
         if record.len() != self.0.len() {
             return Err(format!("{} fields, the header has {}", record.len(), self.0.len()));
         }
         let mut limits = default;
         let mut shape = base;
         for (column, field) in self.0.iter().zip(record) {
+            let field = field.trim_ascii();
             if field.is_empty() || *column == Column::CarriedAlong {
                 continue;
             }
@@ -180,27 +181,25 @@ impl BatchColumns {
             }
         }
         let limits = limits.ok_or_else(|| "no GPU on this line, and no --gpu".to_owned())?;
-        occupancy(limits, &shape).map_err(|error| error.to_string())?;
-        Ok((limits, shape))
+        occupancy(limits, &shape).map_err(|error| error.to_string())
     }
 }
 
-/// Consecutive lines mostly name the same GPU.
+/// GPUs by the names that the batch gives them; a batch has few.
 struct GpuCache {
     rules: Rules,
-    last: Vec<u8>,
-    limits: Option<&'static SmLimits>,
+    known: Vec<(Vec<u8>, &'static SmLimits)>,
 }
 
 impl GpuCache {
     fn get(&mut self, field: &[u8]) -> Result<&'static SmLimits, String> {
-        if self.last != field || self.last.is_empty() {
-            let selector: GpuSelector = text(field).parse().map_err(|error: crate::UnknownGpu| error.to_string())?;
-            let limits = Target::named(&selector, self.rules).map_err(|error| error.to_string())?.limits;
-            self.last = field.to_vec();
-            self.limits = Some(limits);
+        if let Some((_, limits)) = self.known.iter().find(|(name, _)| name == field) {
+            return Ok(limits);
         }
-        self.limits.ok_or_else(|| "no GPU".to_owned())
+        let selector: GpuSelector = text(field).parse().map_err(|error: crate::UnknownGpu| error.to_string())?;
+        let limits = Target::named(&selector, self.rules).map_err(|error| error.to_string())?.limits;
+        self.known.push((field.to_vec(), limits));
+        Ok(limits)
     }
 }
 
@@ -217,10 +216,9 @@ fn size(field: &[u8]) -> Result<u32, String> {
     number(field).or_else(|_| parse_size(&text(field)).map_err(|error| error.to_string()))
 }
 
-fn push_answer(out: &mut ByteRecord, limits: &SmLimits, shape: &Shape, text: &mut Vec<u8>) {
-    let Ok(answer) = occupancy(limits, shape) else { return };
-    let launchable = answer.blocks_per_sm > 0 && refusals(limits, shape).is_empty();
-    out.push_field(if launchable { b"true" } else { b"false" });
+fn push_answer(out: &mut ByteRecord, answer: &Occupancy, text: &mut Vec<u8>) {
+    // A batch has no tensor memory and no clusters, so a shape can launch exactly where a block fits.
+    out.push_field(if answer.blocks_per_sm > 0 { b"true" } else { b"false" });
     let mut push = |arguments: std::fmt::Arguments<'_>| {
         text.clear();
         // A vector takes everything that is written to it.

@@ -1,6 +1,6 @@
 //! What NVIDIA's `cuobjdump --dump-resource-usage` tells of a file's functions.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, bail};
@@ -8,17 +8,17 @@ use anyhow::{Context, bail};
 use super::{Functions, Resources};
 use crate::process;
 
-/// Runs cuobjdump of an unpacked wheel and reads what it prints.
-pub(super) fn functions(wheel: &Path, file: &Path) -> anyhow::Result<Functions> {
+/// The program in its unpacked wheel. Python's zipfile loses the right to execute, so that is given back.
+pub(super) fn program(wheel: &Path) -> anyhow::Result<PathBuf> {
     let program = wheel.join("nvidia/cu13/bin/cuobjdump");
-    make_executable(&program)?;
-    let output = process::output(Command::new(&program).arg("--dump-resource-usage").arg(file))?;
-    parse(&String::from_utf8_lossy(&output.stdout))
+    process::output(Command::new("chmod").arg("+x").arg(&program))?;
+    Ok(program)
 }
 
-/// Unpacking a wheel with Python's zipfile loses the right to execute.
-fn make_executable(program: &Path) -> anyhow::Result<()> {
-    process::output(Command::new("chmod").arg("+x").arg(program)).map(|_| ())
+/// Runs cuobjdump on a file and reads what it prints.
+pub(super) fn functions(program: &Path, file: &Path) -> anyhow::Result<Functions> {
+    let output = process::output(Command::new(program).arg("--dump-resource-usage").arg(file))?;
+    parse(&String::from_utf8_lossy(&output.stdout))
 }
 
 fn parse(text: &str) -> anyhow::Result<Functions> {

@@ -82,6 +82,18 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Paths of libraries to measure scans on: one small and packed, one with raw entries, one large.
+pub(crate) fn inspected() -> anyhow::Result<Vec<PathBuf>> {
+    let measured = ["libbitsandbytes_cuda130.so", "_C_stable.so", "libcurand.so.10"];
+    let all = SMALL.iter().chain(LARGE);
+    all.filter(|library| measured.iter().any(|name| library.path.ends_with(name))).map(path).collect()
+}
+
+/// NVIDIA's cuobjdump, ready to run.
+pub(crate) fn cuobjdump() -> anyhow::Result<PathBuf> {
+    cuobjdump::program(&wheels::unpacked(CUOBJDUMP)?)
+}
+
 fn path(library: &Library) -> anyhow::Result<PathBuf> {
     Ok(wheels::unpacked(library.wheel)?.join(library.path))
 }
@@ -89,7 +101,7 @@ fn path(library: &Library) -> anyhow::Result<PathBuf> {
 fn compare(library: &Library) -> anyhow::Result<()> {
     let path = path(library)?;
     let ours = ours::functions(&path)?;
-    let theirs = cuobjdump::functions(&wheels::unpacked(CUOBJDUMP)?, &path)?;
+    let theirs = cuobjdump::functions(&cuobjdump()?, &path)?;
     let differences = differences(&ours.functions, &theirs);
     differences.iter().take(10).for_each(|line| println!("  {line}"));
     println!(

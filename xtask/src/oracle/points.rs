@@ -103,7 +103,7 @@ fn pools(shapes: &mut Vec<Shape>) {
 }
 
 /// Everything at once, biased to sizes that people use.
-fn mixed(limits: &SmLimits, random: &mut Random) -> Shape {
+pub(crate) fn mixed(limits: &SmLimits, random: &mut Random) -> Shape {
     let carveout = match random.below(3) {
         0 => Carveout::Percent(random.below(101)),
         _ => Carveout::Default,

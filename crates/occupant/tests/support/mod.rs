@@ -4,15 +4,15 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 /// The fixtures' binaries.
-pub fn fixtures() -> PathBuf {
+pub(crate) fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/bin")
 }
 
 /// What a run printed and how it ended.
-pub struct Run {
-    pub stdout: String,
-    pub stderr: String,
-    pub status: i32,
+pub(crate) struct Run {
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+    pub(crate) status: i32,
 }
 
 impl From<Output> for Run {
@@ -26,13 +26,13 @@ impl From<Output> for Run {
 }
 
 /// The program with `arguments` (split at spaces), in the fixtures' folder and at a width of its own.
-pub fn occupant(arguments: &str) -> Run {
+pub(crate) fn occupant(arguments: &str) -> Run {
     program(arguments).output().expect("the program starts").into()
 }
 
 /// The same with bytes on standard input.
 #[allow(dead_code, reason = "not every test binary feeds standard input")]
-pub fn occupant_fed(arguments: &str, input: &[u8]) -> Run {
+pub(crate) fn occupant_fed(arguments: &str, input: &[u8]) -> Run {
     use std::io::Write;
     let mut child = program(arguments)
         .stdin(Stdio::piped())

@@ -1,0 +1,38 @@
+//! `cargo xtask bench-compare`: speed and memory as ratios against a peer, both measured in one run.
+//!
+//! The two sides alternate and the median of each is compared, so a noisy machine disturbs both alike.
+
+mod batch;
+mod engine;
+mod scan;
+
+use std::time::Instant;
+
+use clap::Args;
+
+/// Options of `cargo xtask bench-compare`.
+#[derive(Args)]
+pub(crate) struct Options {
+    /// Rounds of each side
+    #[arg(long, default_value_t = 9)]
+    rounds: usize,
+}
+
+pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
+    engine::run(options.rounds)?;
+    batch::run(options.rounds)?;
+    scan::run(options.rounds)
+}
+
+/// The middle of the values.
+pub(crate) fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+/// Seconds that `work` takes.
+pub(crate) fn seconds<T>(work: impl FnOnce() -> anyhow::Result<T>) -> anyhow::Result<(f64, T)> {
+    let start = Instant::now();
+    let result = work()?;
+    Ok((start.elapsed().as_secs_f64(), result))
+}
