@@ -7,9 +7,11 @@
 
 mod bench;
 mod corpus;
+mod fixtures;
 mod oracle;
 mod paths;
 mod process;
+mod schema;
 mod wheels;
 
 use clap::{Parser, Subcommand};
@@ -23,18 +25,27 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Chore {
+    /// Everything that continuous integration runs, as `.ci/run` does
+    Ci,
     /// Compare the occupancy engine with NVIDIA's own header, point by point
     Oracle(oracle::Options),
     /// Compare the reader with NVIDIA's cuobjdump on real libraries
     Corpus(corpus::Options),
     /// Measure speed and memory against peers
     BenchCompare(bench::Options),
+    /// Rebuild the fixtures with NVIDIA's compilers and say which bytes changed
+    Fixtures(fixtures::Options),
+    /// Write the JSON Schemas of every report, or check that they are up to date
+    Schema(schema::Options),
 }
 
 fn main() -> anyhow::Result<()> {
     match Arguments::parse().chore {
+        Chore::Ci => process::run(std::process::Command::new("bash").arg(paths::root().join(".ci/run"))),
         Chore::Oracle(options) => oracle::run(&options),
         Chore::Corpus(options) => corpus::run(&options),
         Chore::BenchCompare(options) => bench::run(&options),
+        Chore::Fixtures(options) => fixtures::run(&options),
+        Chore::Schema(options) => schema::run(&options),
     }
 }

@@ -10,30 +10,28 @@ use crate::{paths, process};
 
 /// The folder with the unpacked wheel of a requirement such as `nvidia-cuda-runtime==13.5.37`.
 pub(crate) fn unpacked(requirement: &str) -> anyhow::Result<PathBuf> {
-    unpacked_for(requirement, None)
+    tree(&requirement.replace("==", "-"), &[requirement])
 }
 
-/// The same for another platform, e.g. `win_amd64`.
-pub(crate) fn unpacked_for(requirement: &str, platform: Option<&str>) -> anyhow::Result<PathBuf> {
-    let name = requirement.replace("==", "-");
-    let folder = paths::cache("wheels").join(platform.map_or(name.clone(), |platform| format!("{name}-{platform}")));
+/// A folder into which several wheels are unpacked, as an installation would.
+pub(crate) fn tree(name: &str, requirements: &[&str]) -> anyhow::Result<PathBuf> {
+    let folder = paths::cache("wheels").join(name);
     if folder.is_dir() {
         return Ok(folder);
     }
-    let download = folder.with_extension("download");
-    fs::create_dir_all(&download)?;
-    let mut pip = Command::new("python3");
-    pip.args(["-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps", "--only-binary=:all:"]);
-    if let Some(platform) = platform {
-        pip.args(["--platform", platform]);
-    }
-    process::output(pip.arg("--dest").arg(&download).arg(requirement))
-        .with_context(|| format!("downloading {requirement}"))?;
-    let wheel = only_wheel(&download)?;
     // Unpacked beside its place and then renamed, so that a broken run leaves nothing that looks complete.
-    let partial = folder.with_extension("partial");
-    process::output(Command::new("python3").args(["-m", "zipfile", "-e"]).arg(&wheel).arg(&partial))?;
-    fs::remove_dir_all(&download)?;
+    let partial = paths::cache("wheels").join(format!("{name}.partial"));
+    for requirement in requirements {
+        let download = paths::cache("wheels").join(format!("{name}.download"));
+        fs::create_dir_all(&download)?;
+        let mut pip = Command::new("python3");
+        pip.args(["-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]);
+        pip.args(["--only-binary=:all:", "--dest"]).arg(&download).arg(requirement);
+        process::output(&mut pip).with_context(|| format!("downloading {requirement}"))?;
+        let wheel = only_wheel(&download)?;
+        process::output(Command::new("python3").args(["-m", "zipfile", "-e"]).arg(&wheel).arg(&partial))?;
+        fs::remove_dir_all(&download)?;
+    }
     fs::rename(&partial, &folder)?;
     Ok(folder)
 }

@@ -1,0 +1,46 @@
+//! `cargo xtask schema`: JSON Schemas of every document, generated from the types and checked in under `docs/schemas`.
+
+use std::fs;
+
+use anyhow::bail;
+use clap::Args;
+use occupant_core::report::{CalcReport, GpusReport, InspectReport, KernelLine, MatrixReport};
+
+use crate::paths;
+
+/// Options of `cargo xtask schema`.
+#[derive(Args)]
+pub(crate) struct Options {
+    /// Fail where a file is not up to date instead of writing it
+    #[arg(long)]
+    check: bool,
+}
+
+pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
+    let folder = paths::root().join("docs/schemas");
+    fs::create_dir_all(&folder)?;
+    let schemas = [
+        ("occupant.calc.v1", schemars::schema_for!(CalcReport)),
+        ("occupant.matrix.v1", schemars::schema_for!(MatrixReport)),
+        ("occupant.inspect.v1", schemars::schema_for!(InspectReport)),
+        ("occupant.kernel.v1", schemars::schema_for!(KernelLine<'static>)),
+        ("occupant.gpus.v1", schemars::schema_for!(GpusReport)),
+    ];
+    let mut stale = Vec::new();
+    for (name, schema) in schemas {
+        let path = folder.join(format!("{name}.json"));
+        let text = serde_json::to_string_pretty(&schema)? + "\n";
+        if fs::read_to_string(&path).is_ok_and(|committed| committed == text) {
+            continue;
+        }
+        stale.push(name);
+        if !options.check {
+            fs::write(&path, text)?;
+        }
+    }
+    if options.check && !stale.is_empty() {
+        bail!("not up to date: {}; run `cargo xtask schema`", stale.join(", "));
+    }
+    println!("{} schemas written or stale: {}", stale.len(), stale.join(" "));
+    Ok(())
+}
