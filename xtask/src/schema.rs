@@ -4,7 +4,7 @@ use std::fs;
 
 use anyhow::bail;
 use clap::Args;
-use occupant_core::report::{CalcReport, GpusReport, InspectReport, KernelLine, MatrixReport};
+use occupant_core::report::{CalcReport, GpuLine, GpusReport, InspectReport, KernelLine, MatrixReport};
 
 use crate::paths;
 
@@ -25,6 +25,7 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
         ("occupant.inspect.v1", schemars::schema_for!(InspectReport)),
         ("occupant.kernel.v1", schemars::schema_for!(KernelLine<'static>)),
         ("occupant.gpus.v1", schemars::schema_for!(GpusReport)),
+        ("occupant.gpu.v1", schemars::schema_for!(GpuLine<'static>)),
     ];
     let mut stale = Vec::new();
     for (name, schema) in schemas {
@@ -41,6 +42,10 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     if options.check && !stale.is_empty() {
         bail!("not up to date: {}; run `cargo xtask schema`", stale.join(", "));
     }
-    println!("{} schemas written or stale: {}", stale.len(), stale.join(" "));
+    println!(
+        "schemas: {} of 6 written{}",
+        stale.len(),
+        stale.iter().map(|name| format!(" {name}")).collect::<String>()
+    );
     Ok(())
 }

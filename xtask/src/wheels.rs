@@ -21,8 +21,11 @@ pub(crate) fn tree(name: &str, requirements: &[&str]) -> anyhow::Result<PathBuf>
     }
     // Unpacked beside its place and then renamed, so that a broken run leaves nothing that looks complete.
     let partial = paths::cache("wheels").join(format!("{name}.partial"));
+    let download = paths::cache("wheels").join(format!("{name}.download"));
+    for left_over in [&partial, &download].into_iter().filter(|folder| folder.is_dir()) {
+        fs::remove_dir_all(left_over)?;
+    }
     for requirement in requirements {
-        let download = paths::cache("wheels").join(format!("{name}.download"));
         fs::create_dir_all(&download)?;
         let mut pip = Command::new("python3");
         pip.args(["-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]);

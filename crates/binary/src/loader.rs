@@ -1,6 +1,6 @@
 //! Which image of a module a GPU runs. Source: CUDA Programming Guide, "Binary Compatibility" and "PTX Compatibility".
 
-use occupant_hardware::{Architecture, ComputeCapability, Variant};
+use occupant_hardware::{Architecture, ComputeCapability, Variant, limits};
 
 use crate::fatbin::ImageKind;
 
@@ -40,9 +40,15 @@ pub fn choose(images: impl IntoIterator<Item = (ImageKind, Architecture)>, gpu: 
 fn runs(image: Architecture, gpu: ComputeCapability) -> bool {
     let same_generation = image.capability.major == gpu.major && image.capability.minor <= gpu.minor;
     match image.variant {
-        Variant::Base | Variant::Family => same_generation,
+        Variant::Base => same_generation,
+        // 10.1 (integrated) is of another family than 10.0 and 10.3.
+        Variant::Family => same_generation && is_integrated(image.capability) == is_integrated(gpu),
         Variant::Specific => image.capability == gpu,
     }
+}
+
+fn is_integrated(capability: ComputeCapability) -> bool {
+    limits(capability).is_ok_and(|limits| limits.integrated_only)
 }
 
 fn compiles(ptx: Architecture, gpu: ComputeCapability) -> bool {
@@ -70,6 +76,7 @@ mod tests {
         assert_eq!(choice(&library, "8.9"), Choice::Image(1), "the highest revision not above");
         assert_eq!(choice(&library, "9.0"), Choice::Image(3), "the most specific of equals");
         assert_eq!(choice(&library, "10.3"), Choice::Image(4), "a family target runs on later revisions");
+        assert_eq!(choice(&library, "10.1"), Choice::Ptx(5), "another family of the generation");
         assert_eq!(choice(&library, "12.0"), Choice::Ptx(5), "no cubin of the generation: PTX");
         assert_eq!(choice(&library, "7.5"), Choice::Nothing, "neither older cubins nor newer PTX");
         assert_eq!(choice(&[(Elf, "sm_100a")], "10.3"), Choice::Nothing, "an `a` target runs on its own only");

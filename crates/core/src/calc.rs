@@ -77,6 +77,7 @@ pub fn calc(target: Target<'_>, request: &CalcRequest) -> Result<CalcReport, Cal
     let mut reasons: Vec<String> = refusals(limits, shape).iter().map(ToString::to_string).collect();
     reasons.extend(cluster_refusals(limits, request));
     let launchable = reasons.is_empty();
+    let found = OccupancyRecord::new(Basis::Exact, &answer);
     let hand = if request.by_hand { Some(by_hand_record(limits, shape)?) } else { None };
     Ok(CalcReport {
         schema: "occupant.calc.v1",
@@ -97,7 +98,7 @@ pub fn calc(target: Target<'_>, request: &CalcRequest) -> Result<CalcReport, Cal
             virtual_resources: limits.virtual_resources_per_sm,
             tensor_memory: limits.tensor_memory_columns,
         },
-        occupancy: OccupancyRecord::new(Basis::Exact, &answer),
+        occupancy: if launchable { found } else { found.refused() },
         by_hand: hand,
         notes: notes(target, request, &answer),
     })

@@ -15,7 +15,7 @@ pub enum Resource {
     Barriers,
     /// Virtual resources, a launch-time limit (10.0 and later).
     VirtualResources,
-    /// Tensor-memory columns (10.0, 10.3, 11.0). Shown; it does not lower the blocks per SM.
+    /// Tensor-memory columns (10.x and 11.0). Shown; it does not lower the blocks per SM.
     TensorMemory,
 }
 

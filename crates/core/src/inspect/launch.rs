@@ -69,6 +69,7 @@ pub(super) fn answer(
     let mut reasons: Vec<String> = refusals(limits, &shape).iter().map(ToString::to_string).collect();
     reasons.extend(bounds_refusal(function, shape.threads_per_block));
     let launchable = reasons.is_empty();
+    let found = OccupancyRecord::new(basis, &found);
     let needed = if launchable { requirements(limits, &shape, cluster_size(function)) } else { Vec::new() };
     Answer {
         launch: LaunchRecord {
@@ -80,7 +81,7 @@ pub(super) fn answer(
         launchable: Some(launchable),
         reason: (!launchable).then(|| reasons.join("; ")),
         requires: needed.iter().map(RequirementRecord::from).collect(),
-        occupancy: Some(OccupancyRecord::new(basis, &found)),
+        occupancy: Some(if launchable { found } else { found.refused() }),
     }
 }
 

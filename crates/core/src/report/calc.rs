@@ -14,9 +14,9 @@ pub struct CalcReport {
     pub gpu: GpuName,
     /// The shape as understood.
     pub input: CalcInput,
-    /// At least one block fits.
+    /// The launch works: a block fits, and cluster and grid are allowed.
     pub launchable: bool,
-    /// Why none fits, every failed check.
+    /// Why not, every failed check.
     pub reason: Option<String>,
     /// What the host must set.
     pub requires: Vec<RequirementRecord>,

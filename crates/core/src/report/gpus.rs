@@ -14,6 +14,16 @@ pub struct GpusReport {
     pub compute_capabilities: Vec<LimitsRow>,
 }
 
+/// One model as a line of jsonl.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct GpuLine<'a> {
+    /// `occupant.gpu.v1`.
+    pub schema: &'static str,
+    /// The model.
+    #[serde(flatten)]
+    pub gpu: &'a GpuRow,
+}
+
 /// One model. `null` means not known.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct GpuRow {

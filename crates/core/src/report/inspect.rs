@@ -79,7 +79,7 @@ pub struct KernelRecord {
     pub toolkit: Option<String>,
     /// The launch that the occupancy is for.
     pub launch: LaunchRecord,
-    /// At least one block fits; `null` where that can't be known.
+    /// The launch works: a block fits within the launch bounds; `null` where that can't be known.
     pub launchable: Option<bool>,
     /// Why not, or why unknown.
     pub reason: Option<String>,

@@ -8,7 +8,7 @@ mod inspect;
 mod occupancy;
 
 pub use calc::{ByHandRecord, ByHandStep, CalcInput, CalcReport, MatrixReport, SmRecord};
-pub use gpus::{GpuRow, GpusReport, LatencyRow, LimitsRow, Origin};
+pub use gpus::{GpuLine, GpuRow, GpusReport, LatencyRow, LimitsRow, Origin};
 pub use inspect::{
     BlockFrom, ClusterRecord, Diagnostic, InspectReport, KernelLine, KernelRecord, LaunchRecord, Severity, SharedFrom,
     SpillRecord, Totals,

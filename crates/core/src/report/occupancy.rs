@@ -111,6 +111,15 @@ impl OccupancyRecord {
     }
 }
 
+impl OccupancyRecord {
+    /// The same for a launch that is refused by a check outside the ceilings: no block becomes resident.
+    #[must_use]
+    pub fn refused(self) -> Self {
+        let limiters = if self.blocks_per_sm == 0 { self.limiters } else { Vec::new() };
+        Self { blocks_per_sm: 0, warps_per_sm: 0, percent: 0.0, limiters, ..self }
+    }
+}
+
 impl From<Ceilings> for CeilingsRecord {
     fn from(ceilings: Ceilings) -> Self {
         Self {

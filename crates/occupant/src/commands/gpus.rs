@@ -1,5 +1,6 @@
 //! `occupant gpus`.
 
+use occupant_core::report::GpuLine;
 use occupant_core::{GpuSelector, gpu_rows};
 use occupant_report::{gpus_sheet, gpus_text, json, json_line};
 
@@ -17,7 +18,11 @@ pub(crate) fn run(options: &GpusOptions, output: &mut Output) -> anyhow::Result<
     let text = match output.format() {
         Format::Table => gpus_text(&report, output.width()),
         Format::Json => json(&report)?,
-        Format::Jsonl => report.gpus.iter().map(json_line).collect::<Result<_, _>>()?,
+        Format::Jsonl => report
+            .gpus
+            .iter()
+            .map(|gpu| json_line(&GpuLine { schema: "occupant.gpu.v1", gpu }))
+            .collect::<Result<_, _>>()?,
         Format::Csv => gpus_sheet(&report).csv(),
         Format::Markdown => gpus_sheet(&report).markdown(),
     };
