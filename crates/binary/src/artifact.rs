@@ -5,11 +5,16 @@
 
 use std::ops::Range;
 
+use occupant_hardware::Architecture;
+
 use crate::BinaryError;
+use crate::compression::Codec;
 use crate::cubin;
 use crate::elf::{self, Elf};
 use crate::fatbin::{self, ALIGNMENT, Entry, Image, ImageKind, Payload, SIGNATURE};
 use crate::fields::u32_at;
+use crate::host::{DeviceSection, device_sections};
+use crate::ptx;
 use crate::source::{Source, read};
 
 /// The images of one fatbin blob: what the loader treats as one module.
@@ -41,24 +46,33 @@ pub struct Artifact {
     pub faults: Vec<Fault>,
 }
 
+/// Bytes from the start that tell what a file is; PTX has comments before its first directive.
+const START: u64 = 4096;
 /// Bytes scanned at a time.
 const CHUNK: u64 = 4 << 20;
 
 impl Artifact {
-    /// Finds every module of a file.
+    /// Finds every module of a file that is no archive; [`crate::visit`] goes through archives.
     ///
     /// # Errors
     /// [`BinaryError::NoDeviceCode`] where there is none; other variants where the file cannot be read at all.
     pub fn open(source: &dyn Source) -> Result<Self, BinaryError> {
-        let start = read(source, 0, source.size().min(64), "start of the file")?;
+        let start = read(source, 0, source.size().min(START), "start of the file")?;
         if elf::machine(&start) == Some(cubin::MACHINE) {
-            return Self::bare_cubin(source);
+            let elf = Elf::parse(source)?;
+            let architecture = cubin::target(&elf, source)?;
+            return Ok(Self::bare(source, ImageKind::Elf, architecture, elf.kind == object::elf::ET_REL));
+        }
+        if let Some(architecture) = ptx::target(&start) {
+            return Ok(Self::bare(source, ImageKind::Ptx, architecture, false));
         }
         let mut finder = Finder { source, modules: Vec::new(), faults: Vec::new() };
-        let covered = match u32_at(&start, 0) {
-            Some(fatbin::MAGIC) => vec![finder.section(String::new(), 0..source.size(), false)?],
-            _ if elf::machine(&start).is_some() => finder.host_sections()?,
-            _ => Vec::new(),
+        let covered = match device_sections(source, &start) {
+            _ if u32_at(&start, 0) == Some(fatbin::MAGIC) => {
+                vec![finder.section(String::new(), 0..source.size(), false)?]
+            }
+            Some(sections) => finder.host_sections(sections?),
+            None => Vec::new(),
         };
         finder.scan_outside(&covered)?;
         if finder.modules.is_empty() && finder.faults.is_empty() {
@@ -67,14 +81,13 @@ impl Artifact {
         Ok(Self { modules: finder.modules, faults: finder.faults })
     }
 
-    fn bare_cubin(source: &dyn Source) -> Result<Self, BinaryError> {
-        let elf = Elf::parse(source)?;
-        let architecture = cubin::target(&elf, source)?;
-        let payload = Payload { offset: 0, stored: source.size(), unpacked: source.size(), codec: crate::Codec::Raw };
-        let entry = Entry { payload, images: vec![Image::whole(ImageKind::Elf, architecture)] };
-        let module =
-            Module { place: String::new(), relocatable: elf.kind == object::elf::ET_REL, entries: vec![entry] };
-        Ok(Self { modules: vec![module], faults: Vec::new() })
+    /// A file that is one image.
+    fn bare(source: &dyn Source, kind: ImageKind, architecture: Architecture, relocatable: bool) -> Self {
+        let size = source.size();
+        let payload = Payload { offset: 0, stored: size, unpacked: size, codec: Codec::Raw };
+        let entry = Entry { payload, images: vec![Image::whole(kind, architecture)] };
+        let module = Module { place: String::new(), relocatable, entries: vec![entry] };
+        Self { modules: vec![module], faults: Vec::new() }
     }
 }
 
@@ -86,28 +99,19 @@ struct Finder<'s> {
 
 impl Finder<'_> {
     /// Reads the named sections of a host binary; returns the ranges they cover.
-    fn host_sections(&mut self) -> Result<Vec<Range<u64>>, BinaryError> {
-        let elf = Elf::parse(self.source)?;
+    fn host_sections(&mut self, sections: Vec<DeviceSection>) -> Vec<Range<u64>> {
         let mut covered = Vec::new();
-        for section in &elf.sections {
-            let relocatable = match section.name.as_str() {
-                ".nv_fatbin" => false,
-                "__nv_relfatbin" => true,
-                _ => continue,
-            };
-            if section.is_empty_in_file() {
-                continue;
-            }
-            let range = section.offset..section.offset.saturating_add(section.size);
-            match self.section(section.name.clone(), range.clone(), relocatable) {
+        for section in sections {
+            let range = section.range.clone();
+            match self.section(section.name.clone(), section.range, section.relocatable) {
                 Ok(read) => covered.push(read),
                 Err(error) => {
-                    self.faults.push(Fault { place: section.name.clone(), error });
+                    self.faults.push(Fault { place: section.name, error });
                     covered.push(range);
                 }
             }
         }
-        Ok(covered)
+        covered
     }
 
     /// Reads blob after blob of a section; returns the range it covers.
@@ -198,15 +202,9 @@ fn looks_like(start: &[u8]) -> String {
         [] => "the file is empty",
         [0x7f, b'E', b'L', b'F', 1, ..] => "a 32-bit ELF file without fatbins",
         [0x7f, b'E', b'L', b'F', ..] => "an ELF file without .nv_fatbin, __nv_relfatbin or fatbins elsewhere",
-        [b'P', b'K', 3 | 5, ..] => "a zip archive (a wheel?); unpack it and name the libraries inside",
-        [b'!', b'<', b'a', b'r', b'c', b'h', b'>', ..] => "a static library without readable fatbins",
         [b'M', b'Z', ..] => "a Windows binary without fatbins",
-        [0x1f, 0x8b, ..] => "a gzip file; unpack it first",
-        [0x28, 0xb5, 0x2f, 0xfd, ..] => "a zstd file; unpack it first",
-        _ if start.starts_with(b"//") || start.starts_with(b".version") => {
-            "text; PTX has no registers or shared memory until ptxas compiles it"
-        }
-        _ => "neither ELF nor fatbin, and no fatbin inside",
+        [b'B', b'Z', b'h', ..] | [0xfd, b'7', b'z', b'X', b'Z', ..] => "a bzip2 or xz file; unpack it first",
+        _ => "neither a binary nor an archive that is known, and no fatbin inside",
     };
     text.to_owned()
 }

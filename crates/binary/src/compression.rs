@@ -33,37 +33,81 @@ impl Codec {
     }
 }
 
-/// Unpacks `packed`, which must come to exactly `size` bytes; `offset` is its place in the file, for messages.
-pub(crate) fn unpack(codec: Codec, packed: &[u8], size: u64, offset: u64) -> Result<Vec<u8>, BinaryError> {
+/// Beyond this factor a claim is not believed before it is seen; packed device code comes to some 20.
+const BELIEVED_RATIO: u64 = 1000;
+
+/// Unpacks `packed` into `unpacked`, which must come to exactly `size` bytes; `offset` is its place in the file, for
+/// messages. The buffer is the caller's so that it can serve many entries.
+pub(crate) fn unpack(
+    codec: Codec,
+    packed: &[u8],
+    size: u64,
+    offset: u64,
+    unpacked: &mut Vec<u8>,
+) -> Result<(), BinaryError> {
     if size > LARGEST_ENTRY {
         let what = "unpacked entry";
         return Err(BinaryError::TooLarge { what, offset, claimed: size, limit: LARGEST_ENTRY });
     }
     let failed = |reason: String| BinaryError::Unpack { codec: codec.name(), offset, reason };
-    let unpacked = match codec {
-        Codec::Raw => packed.to_vec(),
+    match codec {
+        Codec::Raw => {
+            unpacked.clear();
+            unpacked.extend_from_slice(packed);
+        }
         Codec::Lz4 => {
             let possible = (packed.len() as u64).saturating_mul(LZ4_LARGEST_RATIO);
             if size > possible {
                 return Err(failed(format!("{} bytes can't hold the {size} that are claimed", packed.len())));
             }
-            let size = usize::try_from(size).unwrap_or(usize::MAX);
-            lz4_flex::block::decompress(packed, size).map_err(|error| failed(error.to_string()))?
+            unpacked.resize(usize::try_from(size).unwrap_or(usize::MAX), 0);
+            let written =
+                lz4_flex::block::decompress_into(packed, unpacked).map_err(|error| failed(error.to_string()))?;
+            unpacked.truncate(written);
         }
-        Codec::Zstd => unzstd(packed, size).map_err(failed)?,
-    };
+        Codec::Zstd if size > (packed.len() as u64).saturating_mul(BELIEVED_RATIO) => {
+            grow(packed, size, unpacked).map_err(failed)?;
+        }
+        Codec::Zstd => zstd_into(packed, size, unpacked).map_err(failed)?,
+    }
     if unpacked.len() as u64 != size {
         return Err(failed(format!("{} bytes came out, {size} were claimed", unpacked.len())));
     }
-    Ok(unpacked)
+    Ok(())
 }
 
 /// Grows with what really comes out, and stops one byte after the claimed size.
-fn unzstd(packed: &[u8], size: u64) -> Result<Vec<u8>, String> {
-    let decoder = ruzstd::decoding::StreamingDecoder::new(packed).map_err(|error| error.to_string())?;
-    let mut unpacked = Vec::new();
-    decoder.take(size.saturating_add(1)).read_to_end(&mut unpacked).map_err(|error| error.to_string())?;
-    Ok(unpacked)
+fn grow(packed: &[u8], size: u64, unpacked: &mut Vec<u8>) -> Result<(), String> {
+    unpacked.clear();
+    let mut decoder = zstd_reader(packed).map_err(|error| error.to_string())?.take(size.saturating_add(1));
+    decoder.read_to_end(unpacked).map(|_| ()).map_err(|error| error.to_string())
+}
+
+/// Decodes straight into the buffer.
+#[cfg(feature = "zstd-c")]
+fn zstd_into(packed: &[u8], size: u64, unpacked: &mut Vec<u8>) -> Result<(), String> {
+    unpacked.resize(usize::try_from(size).unwrap_or(usize::MAX), 0);
+    let written =
+        zstd::bulk::decompress_to_buffer(packed, unpacked.as_mut_slice()).map_err(|error| error.to_string())?;
+    unpacked.truncate(written);
+    Ok(())
+}
+
+#[cfg(not(feature = "zstd-c"))]
+fn zstd_into(packed: &[u8], size: u64, unpacked: &mut Vec<u8>) -> Result<(), String> {
+    grow(packed, size, unpacked)
+}
+
+/// A stream that unpacks zstd: by the C library, or in pure Rust where there is no C compiler.
+#[cfg(feature = "zstd-c")]
+pub(crate) fn zstd_reader<'r>(packed: impl Read + 'r) -> std::io::Result<impl Read + 'r> {
+    zstd::stream::read::Decoder::new(packed)
+}
+
+/// A stream that unpacks zstd: by the C library, or in pure Rust where there is no C compiler.
+#[cfg(not(feature = "zstd-c"))]
+pub(crate) fn zstd_reader<'r>(packed: impl Read + 'r) -> std::io::Result<impl Read + 'r> {
+    ruzstd::decoding::StreamingDecoder::new(packed).map_err(|error| std::io::Error::other(error.to_string()))
 }
 
 #[cfg(test)]
@@ -75,16 +119,18 @@ mod tests {
         let original: Vec<u8> = (0..10_000u32).flat_map(|i| (i / 7).to_le_bytes()).collect();
         let packed = lz4_flex::block::compress(&original);
         let size = original.len() as u64;
-        assert_eq!(unpack(Codec::Lz4, &packed, size, 0).unwrap(), original);
+        let mut buffer = vec![7; 3];
+        unpack(Codec::Lz4, &packed, size, 0, &mut buffer).unwrap();
+        assert_eq!(buffer, original);
         for claimed in [size + 1, size - 1, 1 << 31, u64::MAX] {
-            assert!(unpack(Codec::Lz4, &packed, claimed, 0).is_err(), "{claimed}");
+            assert!(unpack(Codec::Lz4, &packed, claimed, 0, &mut buffer).is_err(), "{claimed}");
         }
     }
 
     #[test]
     fn a_claim_of_terabytes_is_refused_before_allocation() {
         for codec in [Codec::Lz4, Codec::Zstd] {
-            let error = unpack(codec, &[0; 64], 5 << 40, 0x40).unwrap_err();
+            let error = unpack(codec, &[0; 64], 5 << 40, 0x40, &mut Vec::new()).unwrap_err();
             assert_eq!(error.code(), "too_large");
         }
     }

@@ -11,18 +11,20 @@ use object::pod;
 use crate::BinaryError;
 use crate::source::{Source, read};
 
-/// A file header and its section headers.
-pub(crate) struct Elf {
+/// A file header and its section headers. Names stay where they are and are looked up when asked for: a large cubin
+/// has a hundred thousand of them.
+pub(crate) struct Elf<'s> {
     pub(crate) machine: elf::Machine,
     pub(crate) kind: elf::FileType,
     pub(crate) flags: u32,
     pub(crate) os_abi: u8,
     pub(crate) sections: Vec<Section>,
+    names: Cow<'s, [u8]>,
 }
 
 /// One section header.
 pub(crate) struct Section {
-    pub(crate) name: String,
+    name_at: u32,
     pub(crate) kind: elf::SectionType,
     pub(crate) flags: u64,
     pub(crate) offset: u64,
@@ -46,13 +48,26 @@ impl Section {
     }
 }
 
+/// The symbols of a file, by their index.
+pub(crate) struct Symbols<'s> {
+    pub(crate) all: Vec<Symbol>,
+    names: Cow<'s, [u8]>,
+}
+
 /// One symbol.
 pub(crate) struct Symbol {
-    pub(crate) name: String,
+    name_at: u32,
     pub(crate) kind: elf::SymbolType,
     pub(crate) other: u8,
     pub(crate) section: usize,
     pub(crate) local: bool,
+}
+
+impl Symbols<'_> {
+    /// The name of a symbol; bytes that are no UTF-8 are replaced.
+    pub(crate) fn name(&self, symbol: &Symbol) -> Cow<'_, str> {
+        String::from_utf8_lossy(bytes_at(&self.names, symbol.name_at))
+    }
 }
 
 const HEADER_SIZE: u64 = 64;
@@ -66,9 +81,9 @@ pub(crate) fn machine(start: &[u8]) -> Option<elf::Machine> {
     ours.then(|| header.e_machine.get(Le))
 }
 
-impl Elf {
+impl<'s> Elf<'s> {
     /// Reads the header and the section table.
-    pub(crate) fn parse(source: &dyn Source) -> Result<Self, BinaryError> {
+    pub(crate) fn parse(source: &'s dyn Source) -> Result<Self, BinaryError> {
         let start = read(source, 0, HEADER_SIZE, "ELF header")?;
         let not_elf = || {
             let found = start.get(..8).map_or_else(String::new, |bytes| format!("{bytes:02x?}"));
@@ -82,6 +97,7 @@ impl Elf {
             flags: header.e_flags.get(Le).0,
             os_abi: header.e_ident.os_abi.0,
             sections: Vec::new(),
+            names: Cow::Borrowed(&[]),
         };
         let table_offset = header.e_shoff.get(Le);
         if table_offset == 0 {
@@ -106,14 +122,27 @@ impl Elf {
         let names_index =
             overflow(header.e_shstrndx.get(Le).0, elf::SHN_XINDEX.0, first.map(|s| u64::from(s.sh_link.get(Le))));
         let table = read(source, table_offset, count.saturating_mul(SECTION_HEADER_SIZE), "ELF section headers")?;
-        parsed.sections = sections(source, section_headers(&table, table_offset)?, names_index)?;
+        parsed.sections = section_headers(&table, table_offset)?.iter().map(Section::from_header).collect();
+        if let Some(names) = usize::try_from(names_index).ok().and_then(|index| parsed.sections.get(index)) {
+            parsed.names = names.bytes(source, "section names")?;
+        }
         Ok(parsed)
     }
 
-    /// The symbols of the first symbol table, by their index; empty where there is none.
-    pub(crate) fn symbols(&self, source: &dyn Source) -> Result<Vec<Symbol>, BinaryError> {
+    /// The name of a section.
+    pub(crate) fn name(&self, section: &Section) -> &[u8] {
+        bytes_at(&self.names, section.name_at)
+    }
+
+    /// The first section of a name.
+    pub(crate) fn named(&self, name: &str) -> Option<&Section> {
+        self.sections.iter().find(|section| self.name(section) == name.as_bytes())
+    }
+
+    /// The symbols of the first symbol table; none where there is no table.
+    pub(crate) fn symbols(&self, source: &'s dyn Source) -> Result<Symbols<'s>, BinaryError> {
         let Some(table) = self.sections.iter().find(|section| section.kind == elf::SHT_SYMTAB) else {
-            return Ok(Vec::new());
+            return Ok(Symbols { all: Vec::new(), names: Cow::Borrowed(&[]) });
         };
         let bytes = table.bytes(source, "symbol table")?;
         let names = match self.sections.get(table.link as usize) {
@@ -124,8 +153,8 @@ impl Elf {
         let whole = bytes.len().checked_div(size_of::<elf::Sym64<Le>>()).unwrap_or(0);
         let (symbols, _) = pod::slice_from_bytes::<elf::Sym64<Le>>(&bytes, whole)
             .map_err(|()| BinaryError::malformed("symbol table", table.offset, "whole symbols", "less"))?;
-        let symbols = symbols.iter().enumerate().map(|(index, symbol)| Symbol {
-            name: string_at(&names, symbol.st_name.get(Le)),
+        let all = symbols.iter().enumerate().map(|(index, symbol)| Symbol {
+            name_at: symbol.st_name.get(Le),
             kind: symbol.st_type(),
             other: symbol.st_other.0,
             section: match symbol.st_shndx.get(Le) {
@@ -134,10 +163,10 @@ impl Elf {
             },
             local: symbol.st_bind() == elf::STB_LOCAL,
         });
-        Ok(symbols.collect())
+        Ok(Symbols { all: all.collect(), names })
     }
 
-    fn extended_indexes(&self, source: &dyn Source) -> Result<Vec<u32>, BinaryError> {
+    fn extended_indexes(&self, source: &'s dyn Source) -> Result<Vec<u32>, BinaryError> {
         let Some(section) = self.sections.iter().find(|section| section.kind == elf::SHT_SYMTAB_SHNDX) else {
             return Ok(Vec::new());
         };
@@ -153,31 +182,22 @@ fn section_headers(bytes: &[u8], offset: u64) -> Result<&[elf::SectionHeader64<L
         .map_err(|()| BinaryError::malformed("ELF section headers", offset, "whole headers", "less"))
 }
 
-fn sections(
-    source: &dyn Source,
-    headers: &[elf::SectionHeader64<Le>],
-    names_index: u64,
-) -> Result<Vec<Section>, BinaryError> {
-    let plain = |header: &elf::SectionHeader64<Le>, name| Section {
-        name,
-        kind: header.sh_type.get(Le),
-        flags: header.sh_flags.get(Le).0,
-        offset: header.sh_offset.get(Le),
-        size: header.sh_size.get(Le),
-        link: header.sh_link.get(Le),
-        info: header.sh_info.get(Le),
-    };
-    let names = usize::try_from(names_index).ok().and_then(|index| headers.get(index));
-    let names = match names {
-        Some(header) => plain(header, String::new()).bytes(source, "section names")?,
-        None => Cow::Borrowed(&[][..]),
-    };
-    Ok(headers.iter().map(|header| plain(header, string_at(&names, header.sh_name.get(Le)))).collect())
+impl Section {
+    fn from_header(header: &elf::SectionHeader64<Le>) -> Self {
+        Self {
+            name_at: header.sh_name.get(Le),
+            kind: header.sh_type.get(Le),
+            flags: header.sh_flags.get(Le).0,
+            offset: header.sh_offset.get(Le),
+            size: header.sh_size.get(Le),
+            link: header.sh_link.get(Le),
+            info: header.sh_info.get(Le),
+        }
+    }
 }
 
-/// The text at `at` up to its zero byte; empty beyond the end.
-fn string_at(names: &[u8], at: u32) -> String {
+/// The bytes at `at` up to a zero; empty beyond the end.
+fn bytes_at(names: &[u8], at: u32) -> &[u8] {
     let rest = names.get(at as usize..).unwrap_or(&[]);
-    let text = memchr::memchr(0, rest).and_then(|end| rest.get(..end)).unwrap_or(rest);
-    String::from_utf8_lossy(text).into_owned()
+    memchr::memchr(0, rest).and_then(|end| rest.get(..end)).unwrap_or(rest)
 }

@@ -64,6 +64,22 @@ pub enum BinaryError {
         /// The decoder's word for it.
         reason: String,
     },
+    /// An archive that its reader refuses.
+    #[error("{kind}: {reason}")]
+    Container {
+        /// What kind of archive.
+        kind: &'static str,
+        /// The reader's word for it.
+        reason: String,
+    },
+    /// An archive that would take too much: a bomb, or nested without end.
+    #[error("{what} is over the limit of {limit}")]
+    OverLimit {
+        /// What was counted.
+        what: &'static str,
+        /// The most that is accepted.
+        limit: u64,
+    },
     /// Nothing in the file is device code.
     #[error("no CUDA device code: {looks_like}")]
     NoDeviceCode {
@@ -82,6 +98,8 @@ impl BinaryError {
             Self::Malformed { .. } => "malformed",
             Self::TooLarge { .. } => "too_large",
             Self::Unpack { .. } => "unpack",
+            Self::Container { .. } => "container",
+            Self::OverLimit { .. } => "over_limit",
             Self::NoDeviceCode { .. } => "no_device_code",
         }
     }

@@ -97,12 +97,12 @@ pub struct Entry {
     pub images: Vec<Image>,
 }
 
-/// The bytes of an entry: a part of the file where it is raw, a buffer where it was packed.
+/// The bytes of an entry: a part of the file where it is raw, the caller's buffer where it was packed.
 pub enum Unpacked<'s> {
     /// Raw in the file.
     Window(Window<'s>),
     /// Unpacked.
-    Buffer(Vec<u8>),
+    Buffer(&'s [u8]),
 }
 
 impl Source for Unpacked<'_> {
@@ -133,17 +133,18 @@ impl Unpacked<'_> {
 }
 
 impl Entry {
-    /// The entry's bytes, unpacked where they are packed.
+    /// The entry's bytes, unpacked into `buffer` where they are packed.
     ///
     /// # Errors
     /// [`BinaryError`] where they are not all there, claim too much or do not unpack.
-    pub fn unpack<'s>(&self, source: &'s dyn Source) -> Result<Unpacked<'s>, BinaryError> {
+    pub fn unpack<'s>(&self, source: &'s dyn Source, buffer: &'s mut Vec<u8>) -> Result<Unpacked<'s>, BinaryError> {
         let Payload { offset, stored, unpacked, codec } = self.payload;
         if codec == Codec::Raw {
             return Window::new(source, offset..offset.saturating_add(stored), "raw entry").map(Unpacked::Window);
         }
         let packed = read(source, offset, stored, "packed entry")?;
-        unpack(codec, &packed, unpacked, offset).map(Unpacked::Buffer)
+        unpack(codec, &packed, unpacked, offset, buffer)?;
+        Ok(Unpacked::Buffer(buffer))
     }
 }
 

@@ -9,7 +9,8 @@
 //! let artifact = occupant_binary::Artifact::open(&bytes)?;
 //! for module in &artifact.modules {
 //!     for entry in &module.entries {
-//!         let unpacked = entry.unpack(&bytes)?;
+//!         let mut buffer = Vec::new();
+//!         let unpacked = entry.unpack(&bytes, &mut buffer)?;
 //!         for image in entry.images.iter().filter(|image| image.kind == occupant_binary::ImageKind::Elf) {
 //!             let cubin = occupant_binary::Cubin::parse(&unpacked.image(image)?)?;
 //!             println!("{}: {} kernels", cubin.architecture, cubin.functions.len());
@@ -23,17 +24,22 @@
 
 mod artifact;
 mod compression;
+mod container;
 mod cubin;
 mod elf;
 mod error;
 mod fatbin;
 mod fields;
+mod host;
 mod loader;
 mod names;
+mod ptx;
+mod reader;
 mod source;
 
 pub use artifact::{Artifact, Fault, Module};
 pub use compression::Codec;
+pub use container::{Leaf, Memory, Store, visit};
 pub use cubin::{Cluster, Cubin, DynamicShared, Function, HeaderGeneration, RegisterSource, Spills, Toolkit};
 pub use error::BinaryError;
 pub use fatbin::{Entry, Image, ImageKind, Payload, Unpacked};

@@ -137,7 +137,9 @@ fn contents(name: &str) -> Vec<String> {
     let mut lines = Vec::new();
     for module in &artifact.modules {
         for entry in &module.entries {
-            let unpacked = entry.images.iter().any(|i| i.kind == ImageKind::Elf).then(|| entry.unpack(&bytes).unwrap());
+            let mut buffer = Vec::new();
+            let is_elf = entry.images.iter().any(|i| i.kind == ImageKind::Elf);
+            let unpacked = is_elf.then(|| entry.unpack(&bytes, &mut buffer).unwrap());
             for image in &entry.images {
                 let what = match (&unpacked, image.kind) {
                     (Some(unpacked), ImageKind::Elf) => {

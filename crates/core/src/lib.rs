@@ -4,10 +4,11 @@
 //! brings a [`Source`] and hands the report to a renderer.
 //!
 //! ```no_run
-//! use occupant_core::{Event, InspectOptions, inspect};
+//! use occupant_core::{Event, File, InspectOptions, Memory, inspect};
 //!
 //! # fn demo(bytes: Vec<u8>) {
-//! let outcome = inspect("libfoo.so", &bytes, &InspectOptions::default(), &mut |event| {
+//! let file = File { name: "libfoo.so", source: &bytes, companion: None };
+//! let outcome = inspect(&file, &Memory, &InspectOptions::default(), &mut |event| {
 //!     if let Event::Kernel(kernel) = event {
 //!         println!("{}: {:?} registers", kernel.demangled, kernel.registers);
 //!     }
@@ -22,17 +23,19 @@ mod diagnostic;
 mod gpus;
 mod inspect;
 mod launches;
+mod ordered;
 pub mod report;
 mod shape;
 mod size;
 mod target;
+mod triton;
 
 pub use batch::{BatchColumns, BatchError, BatchSummary};
 pub use calc::{CalcError, CalcRequest, calc, matrix};
 pub use gpus::gpu_rows;
-pub use inspect::{Event, InspectOptions, Outcome, inspect};
+pub use inspect::{Event, File, InspectOptions, Outcome, inspect};
 pub use launches::{Launch, Launches, LaunchesError};
-pub use occupant_binary::{Source, demangle, shorten};
+pub use occupant_binary::{Memory, Source, Store, demangle, shorten};
 pub use occupant_hardware::{Architecture, GpuSelector, Rules, UnknownCapability, UnknownGpu};
 pub use occupant_occupancy::{Carveout, InvalidShape, PartitionedCaching, Shape};
 pub use regex::Regex;

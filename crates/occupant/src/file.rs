@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use occupant_core::Source;
+use occupant_core::{Source, Store};
 
 /// The most that is taken from standard input or a pipe, which have to be held in memory.
 const LARGEST_STREAM: u64 = 4 << 30;
@@ -83,6 +83,40 @@ fn read_exact_at(file: &File, mut buffer: &mut [u8], mut offset: u64) -> io::Res
     Ok(())
 }
 
+/// What is unpacked up to this size stays in memory; more goes to a temporary file, which has no name and so can't be
+/// left behind.
+const LARGEST_IN_MEMORY: u64 = 16 << 20;
+
+/// Keeps what is unpacked from archives.
+pub(crate) struct Spool;
+
+impl Store for Spool {
+    fn keep(&self, unpacked: &mut dyn Read) -> io::Result<Box<dyn Source>> {
+        let mut bytes = Vec::new();
+        unpacked.take(LARGEST_IN_MEMORY).read_to_end(&mut bytes)?;
+        if (bytes.len() as u64) < LARGEST_IN_MEMORY {
+            return Ok(Box::new(Input::Memory(bytes)));
+        }
+        let mut file = tempfile::tempfile()?;
+        file.write_all(&bytes)?;
+        drop(bytes);
+        io::copy(unpacked, &mut file)?;
+        let size = file.metadata()?.len();
+        Ok(Box::new(Input::File { file, size }))
+    }
+}
+
+/// The metadata that Triton writes beside a compiled kernel.
+pub(crate) fn companion(cubin: &Path) -> Option<Vec<u8>> {
+    const LARGEST: u64 = 4 << 20;
+    if cubin.extension()? != "cubin" {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    File::open(cubin.with_extension("json")).ok()?.take(LARGEST).read_to_end(&mut bytes).ok()?;
+    Some(bytes)
+}
+
 /// A file to inspect.
 pub(crate) struct Found {
     pub(crate) path: PathBuf,
@@ -116,11 +150,18 @@ pub(crate) fn files(path: &Path) -> anyhow::Result<Vec<Found>> {
     Ok(found)
 }
 
-/// Starts like an ELF file or a fatbin. A file that can't be read counts, so that its error is told.
+/// Whether a file of a directory is looked into: by its first bytes a binary, a fatbin or an archive, or PTX by name. A
+/// file that can't be read counts, so that its error is told.
 fn is_binary(path: &Path) -> bool {
-    let mut start = [0; 4];
+    let by_name = path.extension().and_then(|extension| extension.to_str());
+    let mut start = [0; 8];
     match File::open(path).and_then(|mut file| file.read_exact(&mut start)) {
-        Ok(()) => matches!(start, [0x7f, b'E', b'L', b'F'] | [0x50, 0xED, 0x55, 0xBA]),
         Err(error) => error.kind() != io::ErrorKind::UnexpectedEof,
+        Ok(()) => match start {
+            [0x7f, b'E', b'L', b'F', ..] | [0x50, 0xED, 0x55, 0xBA, ..] | [b'M', b'Z', ..] => true,
+            [b'P', b'K', 3, 4, ..] | [b'!', b'<', b'a', b'r', b'c', b'h', b'>', b'\n'] => true,
+            [0x1f, 0x8b, ..] | [0x28, 0xb5, 0x2f, 0xfd, ..] => true,
+            _ => matches!(by_name, Some("ptx" | "tar" | "fatbin" | "obj")),
+        },
     }
 }

@@ -8,7 +8,7 @@ mod support;
 use std::fs;
 use std::path::PathBuf;
 
-use occupant_core::{Event, InspectOptions, Outcome, inspect};
+use occupant_core::{Event, File, InspectOptions, Memory, Outcome, inspect};
 use support::{fixtures, occupant, occupant_fed};
 
 fn all_fixtures() -> Vec<(String, Vec<u8>)> {
@@ -24,11 +24,12 @@ fn all_fixtures() -> Vec<(String, Vec<u8>)> {
 /// Inspects bytes with an eye on what the outcome promises.
 fn inspect_bytes(bytes: &[u8]) -> (Outcome, usize) {
     let mut kernels = 0;
+    let file = File { name: "damaged", source: &bytes, companion: None };
     let options = InspectOptions { gpus: vec!["h100".parse().unwrap()], ..InspectOptions::default() };
     for options in [InspectOptions::default(), options] {
-        inspect("damaged", &bytes, &options, &mut |_| {});
+        inspect(&file, &Memory, &options, &mut |_| {});
     }
-    let outcome = inspect("damaged", &bytes, &InspectOptions::default(), &mut |event| {
+    let outcome = inspect(&file, &Memory, &InspectOptions::default(), &mut |event| {
         kernels += usize::from(matches!(event, Event::Kernel(_)));
     });
     let totals = &outcome.totals;
@@ -134,8 +135,7 @@ fn bad_files_are_named_and_the_others_done() {
     let path = |name: &str| folder.join(name).display().to_string();
     for (name, said) in [
         ("empty", "the file is empty"),
-        ("text", "neither ELF nor fatbin"),
-        ("kernel.ptx", "until ptxas compiles it"),
+        ("text", "neither a binary nor an archive"),
         ("cut.cubin", "at offset 0x"),
         ("nothing", "no binary in this directory"),
         ("missing", "No such file"),
@@ -150,6 +150,9 @@ fn bad_files_are_named_and_the_others_done() {
             "{name}: {lines:?}"
         );
     }
+    let ptx = occupant(&format!("inspect {}", path("kernel.ptx")));
+    assert_eq!(ptx.status, 0, "PTX alone is no error");
+    assert!(ptx.stderr.starts_with("note: ") && ptx.stderr.contains("1 PTX"), "{}", ptx.stderr);
     let inside = occupant(&format!("inspect {}", folder.display()));
     assert_eq!(inside.status, 2, "a broken binary in a directory is told: {}", inside.stderr);
     assert_eq!(inside.stderr.lines().count(), 1, "and files that are no binaries are not: {}", inside.stderr);

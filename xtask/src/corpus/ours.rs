@@ -22,11 +22,12 @@ pub(super) fn functions(path: &Path) -> anyhow::Result<File> {
     let artifact = Artifact::open(&bytes).with_context(|| path.display().to_string())?;
     ensure!(artifact.faults.is_empty(), "{}: {:?}", path.display(), artifact.faults);
     let mut file = File::default();
+    let mut buffer = Vec::new();
     for entry in artifact.modules.iter().filter(|module| !module.relocatable).flat_map(|module| &module.entries) {
         if !entry.images.iter().any(|image| image.kind == ImageKind::Elf) {
             continue;
         }
-        let unpacked = entry.unpack(&bytes)?;
+        let unpacked = entry.unpack(&bytes, &mut buffer)?;
         for image in entry.images.iter().filter(|image| image.kind == ImageKind::Elf) {
             let cubin = Cubin::parse(&unpacked.image(image)?)?;
             ensure!(cubin.faults.is_empty(), "{}: {:?}", path.display(), cubin.faults);

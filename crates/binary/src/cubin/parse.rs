@@ -1,7 +1,5 @@
 //! Puts together what sections, symbols and attributes say about each function of a cubin.
 
-use std::collections::BTreeMap;
-
 use object::elf::{ET_REL, SHF_EXECINSTR, STT_FUNC};
 use occupant_hardware::Architecture;
 
@@ -9,7 +7,7 @@ use super::attributes::{Attribute, Attributes, code};
 use super::function::{Cluster, DynamicShared, Function, RegisterSource, Spills, Toolkit};
 use super::target::is_linked;
 use crate::BinaryError;
-use crate::elf::{Elf, Section, Symbol};
+use crate::elf::{Elf, Section, Symbol, Symbols};
 use crate::fields::{u16_at, u32_at};
 use crate::source::Source;
 
@@ -23,98 +21,127 @@ const STACK_UNKNOWN: u32 = u32::MAX;
 const FIRST_ANNOTATED: Toolkit = Toolkit { major: 12, minor: 6 };
 
 /// What belongs to one code section.
-#[derive(Default)]
+#[derive(Default, Clone)]
 struct Belongings<'e> {
     info: Vec<&'e Section>,
     shared: Option<&'e Section>,
     local: Option<&'e Section>,
 }
 
-/// What the module-wide attributes say, by symbol index.
-#[derive(Default)]
+/// What the module-wide attributes say of one symbol.
+#[derive(Default, Clone, Copy)]
+struct SymbolFacts {
+    registers: Option<u32>,
+    min_stack: Option<u32>,
+    frame: Option<u32>,
+}
+
+/// What the module-wide attributes say.
 struct ModuleFacts {
-    registers: BTreeMap<u32, u32>,
-    min_stack: BTreeMap<u32, u32>,
-    frame: BTreeMap<u32, u32>,
+    /// By symbol index.
+    symbols: Vec<SymbolFacts>,
     toolkit: Option<Toolkit>,
+}
+
+/// A function with a code section of its own, and what belongs to that.
+struct Owner<'e> {
+    index: usize,
+    symbol: &'e Symbol,
+    code: &'e Section,
+    owned: &'e Belongings<'e>,
 }
 
 /// Every function with a code section of its own, and the attribute streams that broke off.
 pub(super) fn functions(
-    elf: &Elf,
+    elf: &Elf<'_>,
     source: &dyn Source,
     architecture: Architecture,
 ) -> Result<(Vec<Function>, Vec<String>), BinaryError> {
     let symbols = elf.symbols(source)?;
     let mut faults = Vec::new();
-    let facts = module_facts(elf, source, &mut faults)?;
+    let facts = module_facts(elf, source, symbols.all.len(), &mut faults)?;
     let belongings = belongings(elf);
-    let mut functions = Vec::new();
-    for (index, symbol) in symbols.iter().enumerate() {
-        let Some(code) = code_section(elf, symbol) else { continue };
-        let owned = belongings.get(&symbol.section);
-        let mut function = start(symbol, index, code, owned, &facts, architecture);
-        for section in owned.map_or(&[][..], |owned| &owned.info) {
+    let owners: Vec<Owner<'_>> = owners(elf, &symbols, &belongings);
+    let mut functions = Vec::with_capacity(owners.len());
+    for owner in &owners {
+        let mut function = start(owner, &symbols, &facts, architecture);
+        for section in &owner.owned.info {
             let bytes = section.bytes(source, "kernel attributes")?;
             for attribute in Attributes::new(&bytes) {
                 match attribute {
                     Ok(attribute) => apply(&mut function, attribute, &symbols),
-                    Err(at) => faults.push(broken(&section.name, at)),
+                    Err(at) => faults.push(broken(elf.name(section), at)),
                 }
             }
         }
         settle_spills(&mut function, elf.kind == ET_REL);
         functions.push(function);
     }
-    settle_dynamic_shared(&mut functions, &symbols, &belongings, elf, source);
+    settle_dynamic_shared(&mut functions, &owners, elf, source);
     Ok((functions, faults))
 }
 
-fn broken(section: &str, at: u64) -> String {
+fn broken(section: &[u8], at: u64) -> String {
+    let section = String::from_utf8_lossy(section);
     format!("{section}: attributes break off at offset {at:#x} of the section")
 }
 
-/// The code section of a function that owns one. Functions inside a kernel's section (`$kernel$callee`) own none.
-fn code_section<'e>(elf: &'e Elf, symbol: &Symbol) -> Option<&'e Section> {
-    let section = elf.sections.get(symbol.section)?;
-    let is_code = section.flags & SHF_EXECINSTR.0 != 0 && section.name.starts_with(".text.");
-    (symbol.kind == STT_FUNC && is_code && !symbol.name.starts_with('$')).then_some(section)
+/// Functions inside a kernel's section (`$kernel$callee`) own none.
+fn owners<'e>(elf: &'e Elf<'_>, symbols: &'e Symbols<'_>, belongings: &'e [Belongings<'e>]) -> Vec<Owner<'e>> {
+    let owner = |(index, symbol): (usize, &'e Symbol)| {
+        let code = elf.sections.get(symbol.section)?;
+        let is_code = symbol.kind == STT_FUNC
+            && code.flags & SHF_EXECINSTR.0 != 0
+            && elf.name(code).starts_with(b".text.")
+            && !symbols.name(symbol).starts_with('$');
+        is_code.then_some(Owner { index, symbol, code, owned: belongings.get(symbol.section)? })
+    };
+    symbols.all.iter().enumerate().filter_map(owner).collect()
 }
 
-/// Sections that belong to a code section name it in `sh_info`.
-fn belongings(elf: &Elf) -> BTreeMap<usize, Belongings<'_>> {
-    let mut map: BTreeMap<usize, Belongings<'_>> = BTreeMap::new();
+/// By section index: sections that belong to a code section name it in `sh_info`.
+fn belongings<'e>(elf: &'e Elf<'_>) -> Vec<Belongings<'e>> {
+    let mut all = vec![Belongings::default(); elf.sections.len()];
     for section in &elf.sections {
-        let owned = || section.info as usize;
-        if section.name.starts_with(".nv.info.") {
-            map.entry(owned()).or_default().info.push(section);
-        } else if section.name.starts_with(".nv.shared.") && !section.name.starts_with(".nv.shared.reserved") {
-            map.entry(owned()).or_default().shared = Some(section);
-        } else if section.name.starts_with(".nv.local.") {
-            map.entry(owned()).or_default().local = Some(section);
+        let Some(owner) = all.get_mut(section.info as usize) else { continue };
+        let name = elf.name(section);
+        if name.starts_with(b".nv.info.") {
+            owner.info.push(section);
+        } else if name.starts_with(b".nv.shared.") && !name.starts_with(b".nv.shared.reserved") {
+            owner.shared = Some(section);
+        } else if name.starts_with(b".nv.local.") {
+            owner.local = Some(section);
         }
     }
-    map
+    all
 }
 
-fn module_facts(elf: &Elf, source: &dyn Source, faults: &mut Vec<String>) -> Result<ModuleFacts, BinaryError> {
-    let mut facts = ModuleFacts::default();
-    for section in elf.sections.iter().filter(|section| section.name == ".nv.info") {
+fn module_facts(
+    elf: &Elf<'_>,
+    source: &dyn Source,
+    symbols: usize,
+    faults: &mut Vec<String>,
+) -> Result<ModuleFacts, BinaryError> {
+    let mut facts = ModuleFacts { symbols: vec![SymbolFacts::default(); symbols], toolkit: None };
+    for section in elf.sections.iter().filter(|section| elf.name(section) == b".nv.info") {
         let bytes = section.bytes(source, "module attributes")?;
         for attribute in Attributes::new(&bytes) {
             let Attribute { code, value } = match attribute {
                 Ok(attribute) => attribute,
                 Err(at) => {
-                    faults.push(broken(&section.name, at));
+                    faults.push(broken(elf.name(section), at));
                     continue;
                 }
             };
-            let pair = u32_at(value, 0).zip(u32_at(value, 4));
-            match (code, pair) {
-                (code::REGISTER_COUNT, Some((symbol, value))) => drop(facts.registers.insert(symbol, value)),
-                (code::MIN_STACK_SIZE, Some((symbol, value))) => drop(facts.min_stack.insert(symbol, value)),
-                (code::FRAME_SIZE, Some((symbol, value))) => drop(facts.frame.insert(symbol, value)),
-                (code::CUDA_API_VERSION, _) => facts.toolkit = toolkit(value),
+            if code == code::CUDA_API_VERSION {
+                facts.toolkit = toolkit(value);
+            }
+            let Some((symbol, value)) = u32_at(value, 0).zip(u32_at(value, 4)) else { continue };
+            let Some(symbol) = facts.symbols.get_mut(symbol as usize) else { continue };
+            match code {
+                code::REGISTER_COUNT => symbol.registers = Some(value),
+                code::MIN_STACK_SIZE => symbol.min_stack = Some(value),
+                code::FRAME_SIZE => symbol.frame = Some(value),
                 _ => {}
             }
         }
@@ -128,32 +155,26 @@ fn toolkit(value: &[u8]) -> Option<Toolkit> {
 }
 
 /// The record before the function's own attributes are applied.
-fn start(
-    symbol: &Symbol,
-    index: usize,
-    code: &Section,
-    owned: Option<&Belongings<'_>>,
-    facts: &ModuleFacts,
-    architecture: Architecture,
-) -> Function {
-    let index = u32::try_from(index).unwrap_or(u32::MAX);
-    let (registers, register_source) = match (facts.registers.get(&index), code.info >> 24) {
-        (Some(registers), _) => (Some(*registers), RegisterSource::Attribute),
+fn start(owner: &Owner<'_>, symbols: &Symbols<'_>, facts: &ModuleFacts, architecture: Architecture) -> Function {
+    let Owner { symbol, code, owned, .. } = owner;
+    let of_symbol = facts.symbols.get(owner.index).copied().unwrap_or_default();
+    let (registers, register_source) = match (of_symbol.registers, code.info >> 24) {
+        (Some(registers), _) => (Some(registers), RegisterSource::Attribute),
         (None, 0) => (None, RegisterSource::Absent),
         (None, registers) => (Some(registers), RegisterSource::SectionHeader),
     };
     let size = |section: Option<&Section>| section.map_or(0, |section| u32::try_from(section.size).unwrap_or(u32::MAX));
-    let shared_section = size(owned.and_then(|owned| owned.shared));
+    let shared_section = size(owned.shared);
     let prefix = if architecture.capability.major >= 9 && shared_section >= SHARED_PREFIX { SHARED_PREFIX } else { 0 };
     Function {
-        name: symbol.name.clone(),
+        name: symbols.name(symbol).into_owned(),
         is_kernel: symbol.other & KERNEL != 0,
         is_local: symbol.local,
         registers,
         register_source,
-        stack: Some(facts.min_stack.get(&index).copied().unwrap_or(0)).filter(|stack| *stack != STACK_UNKNOWN),
-        frame: facts.frame.get(&index).copied().unwrap_or(0),
-        local: size(owned.and_then(|owned| owned.local)),
+        stack: Some(of_symbol.min_stack.unwrap_or(0)).filter(|stack| *stack != STACK_UNKNOWN),
+        frame: of_symbol.frame.unwrap_or(0),
+        local: size(owned.local),
         shared_static: shared_section.saturating_sub(prefix),
         shared_section,
         shared_dynamic: DynamicShared::Unknown,
@@ -172,7 +193,7 @@ fn start(
     }
 }
 
-fn apply(function: &mut Function, Attribute { code, value }: Attribute<'_>, symbols: &[Symbol]) {
+fn apply(function: &mut Function, Attribute { code, value }: Attribute<'_>, symbols: &Symbols<'_>) {
     let short = || u16_at(value, 0).map(u32::from);
     let byte = || value.first().copied().map(u32::from);
     match code {
@@ -189,8 +210,9 @@ fn apply(function: &mut Function, Attribute { code, value }: Attribute<'_>, symb
         code::REGISTER_RECONFIGURATION => function.setmaxnreg = true,
         code::ANNOTATIONS => function.spills = Spills::Annotated(spill_offsets(value)),
         code::EXTERNS => {
-            let named = value.chunks_exact(4).filter_map(|word| symbols.get(u32_at(word, 0)? as usize));
-            function.externals.extend(named.map(|symbol| symbol.name.clone()).filter(|name| !name.is_empty()));
+            let named = value.chunks_exact(4).filter_map(|word| symbols.all.get(u32_at(word, 0)? as usize));
+            let names = named.map(|symbol| symbols.name(symbol).into_owned());
+            function.externals.extend(names.filter(|name| !name.is_empty()));
         }
         _ => {}
     }
@@ -224,19 +246,11 @@ fn settle_spills(function: &mut Function, relocatable: bool) {
 /// One `extern __shared__` in a module that ptxas compiled whole gives a shared section to each of its kernels, so
 /// a kernel without one proves that no kernel of the module has any. A linker gives it to the user alone: there, only
 /// a kernel without a section takes none. Before linking nothing is certain.
-fn settle_dynamic_shared(
-    functions: &mut [Function],
-    symbols: &[Symbol],
-    belongings: &BTreeMap<usize, Belongings<'_>>,
-    elf: &Elf,
-    source: &dyn Source,
-) {
+fn settle_dynamic_shared(functions: &mut [Function], owners: &[Owner<'_>], elf: &Elf<'_>, source: &dyn Source) {
     if elf.kind == ET_REL {
         return;
     }
-    let owners = symbols.iter().filter(|symbol| code_section(elf, symbol).is_some());
-    let has_section: Vec<bool> =
-        owners.map(|symbol| belongings.get(&symbol.section).is_some_and(|owned| owned.shared.is_some())).collect();
+    let has_section: Vec<bool> = owners.iter().map(|owner| owner.owned.shared.is_some()).collect();
     let kernels = || functions.iter().zip(&has_section).filter(|(function, _)| function.is_kernel);
     let one_without = kernels().any(|(_, has)| !has);
     let empty_section = kernels().any(|(function, has)| *has && function.shared_static == 0);

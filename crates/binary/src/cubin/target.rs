@@ -22,12 +22,12 @@ const OLD_SPECIFIC: u32 = 0x800;
 const NEW_SPECIFIC: u32 = 0x08;
 
 /// The form of the header.
-pub(super) fn generation(elf: &Elf) -> HeaderGeneration {
+pub(super) fn generation(elf: &Elf<'_>) -> HeaderGeneration {
     if elf.os_abi == NEW_OS_ABI { HeaderGeneration::New } else { HeaderGeneration::Old }
 }
 
 /// The architecture. The compiler's own note is the most exact; it alone tells an `f` target.
-pub(crate) fn target(elf: &Elf, source: &dyn Source) -> Result<Architecture, BinaryError> {
+pub(crate) fn target(elf: &Elf<'_>, source: &dyn Source) -> Result<Architecture, BinaryError> {
     if let Some(named) = note(elf, source).and_then(|note| architecture_in(&note)) {
         return Ok(named);
     }
@@ -45,12 +45,12 @@ pub(crate) fn target(elf: &Elf, source: &dyn Source) -> Result<Architecture, Bin
 }
 
 /// A linker put the cubin together from relocatable ones: a kernel's sections then are only its own.
-pub(super) fn is_linked(elf: &Elf, source: &dyn Source) -> bool {
+pub(super) fn is_linked(elf: &Elf<'_>, source: &dyn Source) -> bool {
     note(elf, source).is_some_and(|note| memchr::memmem::find(&note, b"nvlink").is_some())
 }
 
-fn note(elf: &Elf, source: &dyn Source) -> Option<Vec<u8>> {
-    let section = elf.sections.iter().find(|section| section.name == ".note.nv.tkinfo")?;
+fn note(elf: &Elf<'_>, source: &dyn Source) -> Option<Vec<u8>> {
+    let section = elf.named(".note.nv.tkinfo")?;
     section.bytes(source, "toolkit note").ok().map(std::borrow::Cow::into_owned)
 }
 
@@ -62,8 +62,8 @@ fn architecture_in(note: &[u8]) -> Option<Architecture> {
 }
 
 /// `.nv.compat` holds attributes like `.nv.info`: code 9 with value 1 marks an `a` target.
-fn compat_says_specific(elf: &Elf, source: &dyn Source) -> bool {
-    let compat = elf.sections.iter().find(|section| section.name == ".nv.compat");
+fn compat_says_specific(elf: &Elf<'_>, source: &dyn Source) -> bool {
+    let compat = elf.named(".nv.compat");
     let bytes = compat.and_then(|section| section.bytes(source, "compatibility attributes").ok());
     bytes.is_some_and(|bytes| {
         super::attributes::Attributes::new(&bytes)

@@ -7,6 +7,7 @@ use occupant_occupancy::{InvalidShape, Occupancy, Shape, best_block, occupancy, 
 use super::InspectOptions;
 use crate::launches::Launch;
 use crate::report::{Basis, BlockFrom, LaunchRecord, OccupancyRecord, RequirementRecord, SharedFrom};
+use crate::triton::Metadata;
 
 /// Threads per block where nothing says otherwise.
 const ASSUMED_BLOCK: u32 = 256;
@@ -34,28 +35,33 @@ enum Block {
     UpTo(u32),
 }
 
-/// The answer for one kernel on one SM; `launch` is a real launch of it, where one is known.
-pub(super) fn answer(
-    function: &Function,
-    limits: &SmLimits,
-    options: &InspectOptions,
-    launch: Option<&Launch>,
-) -> Answer {
+/// What is known of a kernel's launch beside its binary.
+#[derive(Clone, Copy)]
+pub(super) struct Known<'a> {
+    /// A real launch of it.
+    pub(super) launch: Option<&'a Launch>,
+    /// What its compiler says that it will be launched with.
+    pub(super) metadata: Option<&'a Metadata>,
+}
+
+/// The answer for one kernel on one SM.
+pub(super) fn answer(function: &Function, limits: &SmLimits, options: &InspectOptions, known: Known<'_>) -> Answer {
     let Some(registers) = function.registers else {
         return Answer::unknown("the file does not say how many registers it takes".to_owned());
     };
-    let (shared_dynamic, shared_from) = shared_dynamic(function, options, launch);
+    let (shared_dynamic, shared_from) = shared_dynamic(function, options, known);
     let shape = Shape {
         registers_per_thread: registers,
         shared_static: function.shared_static,
         shared_dynamic: shared_dynamic.unwrap_or(0),
         barriers: function.barriers,
         virtual_resources: function.virtual_resources,
+        tensor_columns: known.metadata.and_then(|metadata| metadata.tensor_columns).unwrap_or(0),
         carveout: options.carveout,
         partitioned_caching: options.partitioned_caching,
         ..Shape::default()
     };
-    let block = block(function, options, launch);
+    let block = block(function, options, known);
     let evaluated = evaluate(limits, shape, &block);
     let (shape, block_from, found) = match evaluated {
         Ok(evaluated) => evaluated,
@@ -70,7 +76,7 @@ pub(super) fn answer(
     reasons.extend(bounds_refusal(function, shape.threads_per_block));
     let launchable = reasons.is_empty();
     let found = OccupancyRecord::new(basis, &found);
-    let needed = if launchable { requirements(limits, &shape, cluster_size(function)) } else { Vec::new() };
+    let needed = if launchable { requirements(limits, &shape, cluster_size(function, known)) } else { Vec::new() };
     Answer {
         launch: LaunchRecord {
             block: Some(shape.threads_per_block),
@@ -99,12 +105,15 @@ fn evaluate(limits: &SmLimits, shape: Shape, block: &Block) -> Result<(Shape, Bl
     }
 }
 
-fn block(function: &Function, options: &InspectOptions, launch: Option<&Launch>) -> Block {
-    if let Some(launch) = launch {
+fn block(function: &Function, options: &InspectOptions, known: Known<'_>) -> Block {
+    if let Some(launch) = known.launch {
         return Block::Known(launch.block, BlockFrom::Launches);
     }
     if let Some(required) = function.required_threads.and_then(threads) {
         return Block::Known(required, BlockFrom::Required);
+    }
+    if let Some(block) = known.metadata.and_then(|metadata| metadata.block) {
+        return Block::Known(block, BlockFrom::Metadata);
     }
     if let Some(given) = options.block {
         return Block::Known(given, BlockFrom::Given);
@@ -115,9 +124,12 @@ fn block(function: &Function, options: &InspectOptions, launch: Option<&Launch>)
     }
 }
 
-fn shared_dynamic(function: &Function, options: &InspectOptions, launch: Option<&Launch>) -> (Option<u32>, SharedFrom) {
-    if let Some(bytes) = launch.and_then(|launch| launch.shared_dynamic) {
+fn shared_dynamic(function: &Function, options: &InspectOptions, known: Known<'_>) -> (Option<u32>, SharedFrom) {
+    if let Some(bytes) = known.launch.and_then(|launch| launch.shared_dynamic) {
         return (Some(bytes), SharedFrom::Launches);
+    }
+    if let Some(bytes) = known.metadata.and_then(|metadata| metadata.shared) {
+        return (Some(bytes), SharedFrom::Metadata);
     }
     match (function.shared_dynamic, options.shared_dynamic) {
         (DynamicShared::None, _) => (Some(0), SharedFrom::None),
@@ -141,6 +153,7 @@ pub(super) fn threads(dimensions: [u32; 3]) -> Option<u32> {
     (product > 0).then_some(product)
 }
 
-fn cluster_size(function: &Function) -> u32 {
-    function.cluster.and_then(|cluster| cluster.blocks).and_then(threads).unwrap_or(1)
+fn cluster_size(function: &Function, known: Known<'_>) -> u32 {
+    let compiled = function.cluster.and_then(|cluster| cluster.blocks).and_then(threads);
+    compiled.or(known.metadata.and_then(|metadata| metadata.cluster)).unwrap_or(1)
 }

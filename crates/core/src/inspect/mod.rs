@@ -4,10 +4,12 @@
 //! launch is assumed to be ([`launch`]) or how a record is put together ([`record`]).
 
 mod launch;
+mod plan;
 mod record;
 mod walk;
+mod work;
 
-use occupant_binary::Source;
+use occupant_binary::{Source, Store};
 use occupant_hardware::{Architecture, GpuSelector, Rules};
 use occupant_occupancy::{Carveout, PartitionedCaching};
 use regex::Regex;
@@ -40,6 +42,28 @@ pub struct InspectOptions {
     pub functions: bool,
     /// List relocatable copies even where executable ones are there.
     pub relocatable: bool,
+    /// Threads to work on; as many as the machine has where `None`.
+    pub threads: Option<usize>,
+}
+
+impl InspectOptions {
+    fn matches(&self, name: &str, demangled: &str) -> bool {
+        self.kernel.as_ref().is_none_or(|wanted| wanted.is_match(demangled) || wanted.is_match(name))
+    }
+
+    fn threads(&self) -> usize {
+        self.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, std::num::NonZero::get))
+    }
+}
+
+/// A file to inspect.
+pub struct File<'a> {
+    /// Its name, for records and diagnostics.
+    pub name: &'a str,
+    /// Its bytes.
+    pub source: &'a dyn Source,
+    /// The `.json` that a compiler wrote beside it, where there is one.
+    pub companion: Option<&'a [u8]>,
 }
 
 /// What [`inspect`] tells its caller while it works.
@@ -65,7 +89,8 @@ pub struct Outcome {
     pub totals: Totals,
 }
 
-/// Hands every kernel of `source` to `tell`; a fault in one place is a diagnostic and never ends the rest.
-pub fn inspect(file: &str, source: &dyn Source, options: &InspectOptions, tell: &mut dyn FnMut(Event)) -> Outcome {
-    walk::Walk::new(file, source, options, tell).run()
+/// Hands every kernel of a file to `tell`, those in archives included; `store` keeps what has to be unpacked for that.
+/// A fault in one place is a diagnostic and never ends the rest.
+pub fn inspect(file: &File<'_>, store: &dyn Store, options: &InspectOptions, tell: &mut dyn FnMut(Event)) -> Outcome {
+    walk::Walk::new(file.name, options, tell).run(file, store)
 }

@@ -1,6 +1,6 @@
 //! Puts the record of one kernel together: its resources, its answer, and what a reader should know about both.
 
-use occupant_binary::{Cluster, Function, demangle};
+use occupant_binary::{Cluster, Function};
 use occupant_hardware::{Architecture, SmLimits};
 
 use super::launch::{Answer, threads};
@@ -18,6 +18,7 @@ pub(super) struct Place<'a> {
 pub(super) fn of_function(
     place: &Place<'_>,
     function: &Function,
+    demangled: &str,
     gpu: Option<GpuName>,
     limits: Option<&SmLimits>,
     answer: Answer,
@@ -42,23 +43,23 @@ pub(super) fn of_function(
         externals: function.externals.clone(),
         toolkit: function.toolkit.map(|toolkit| toolkit.to_string()),
         notes: notes(place, function, limits, &answer),
-        ..empty(place.file, &function.name, gpu, answer)
+        ..empty(place.file, &function.name, demangled, gpu, answer)
     }
 }
 
 /// The record of a kernel of which only the name is known for this GPU.
-pub(super) fn without_image(file: &str, name: &str, gpu: GpuName, reason: String) -> KernelRecord {
-    empty(file, name, Some(gpu), Answer::unknown(reason))
+pub(super) fn without_image(file: &str, name: &str, demangled: &str, gpu: GpuName, reason: String) -> KernelRecord {
+    empty(file, name, demangled, Some(gpu), Answer::unknown(reason))
 }
 
-fn empty(file: &str, name: &str, gpu: Option<GpuName>, answer: Answer) -> KernelRecord {
+fn empty(file: &str, name: &str, demangled: &str, gpu: Option<GpuName>, answer: Answer) -> KernelRecord {
     KernelRecord {
         file: file.to_owned(),
         entry: None,
         arch: None,
         gpu,
         name: name.to_owned(),
-        demangled: demangle(name).into_owned(),
+        demangled: demangled.to_owned(),
         from_name: None,
         is_kernel: true,
         registers: None,

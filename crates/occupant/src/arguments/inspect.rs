@@ -73,6 +73,9 @@ pub(crate) struct InspectFlags {
     /// List relocatable copies even where executable ones are there
     #[arg(long)]
     relocatable: bool,
+    /// Threads to work on; the machine's where not given
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
 }
 
 impl InspectFlags {
@@ -90,6 +93,7 @@ impl InspectFlags {
             rules: self.set_up.rules(),
             functions: self.functions,
             relocatable: self.relocatable,
+            threads: self.threads,
         }
     }
 }

@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressStyle};
 use occupant_core::report::{Basis, Diagnostic, InspectReport, KernelLine, KernelRecord, Severity, Totals};
-use occupant_core::{Event, InspectOptions, Launches, Target, inspect};
+use occupant_core::{Event, File as CoreFile, InspectOptions, Launches, Target, inspect};
 use occupant_report::{inspect_markdown, inspect_sheet, inspect_text, json, json_line};
 
 use super::Status;
 use crate::arguments::{InspectFlags, Sort};
-use crate::file::{Found, Input, files};
+use crate::file::{Found, Input, Spool, companion, files};
 use crate::output::{self, Format, Output};
 
 /// A scan that takes longer than this shows its progress.
@@ -92,7 +92,9 @@ impl Scan<'_> {
         let mut written: anyhow::Result<()> = Ok(());
         let streamed = self.streamed;
         let kernels = &mut self.kernels;
-        let outcome = inspect(&name, &input, self.options, &mut |event| match event {
+        let companion = companion(&found.path);
+        let file = CoreFile { name: &name, source: &input, companion: companion.as_deref() };
+        let outcome = inspect(&file, &Spool, self.options, &mut |event| match event {
             Event::Progress { done, total } => progress.show(done, total),
             Event::Kernel(kernel) if streamed => {
                 if written.is_ok() {
@@ -106,7 +108,9 @@ impl Scan<'_> {
         if outcome.diagnostics.iter().any(nothing_here) {
             return Ok(());
         }
-        self.diagnostics.extend(outcome.diagnostics);
+        // In a directory, PTX beside its cubin is usual; the totals count it.
+        let worth_saying = |diagnostic: &Diagnostic| found.named || diagnostic.severity != Severity::Note;
+        self.diagnostics.extend(outcome.diagnostics.into_iter().filter(worth_saying));
         self.totals.add(&outcome.totals);
         Ok(())
     }

@@ -1,0 +1,26 @@
+//! Static libraries: `ar` of Unix and Windows.
+
+use object::ReadCache;
+use object::read::archive::ArchiveFile;
+
+use super::{Visit, join};
+use crate::reader::SourceReader;
+use crate::source::Source;
+use crate::{BinaryError, Window};
+
+pub(super) fn members(visit: &mut Visit<'_>, source: &dyn Source, path: &str, depth: usize) -> Result<(), BinaryError> {
+    let failed = |error: object::Error| BinaryError::Container { kind: "static library", reason: error.to_string() };
+    let cache = ReadCache::new(SourceReader::new(source));
+    let archive = ArchiveFile::parse(&cache).map_err(failed)?;
+    for member in archive.members() {
+        // After a broken header the rest can't be found.
+        let member = member.map_err(failed)?;
+        let name = join(path, &String::from_utf8_lossy(member.name()));
+        let (offset, size) = member.file_range();
+        match Window::new(source, offset..offset.saturating_add(size), "library member") {
+            Ok(window) => visit.stored(&window, &name, depth, None),
+            Err(error) => visit.fault(&name, Err(error)),
+        }
+    }
+    Ok(())
+}

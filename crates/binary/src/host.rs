@@ -1,0 +1,59 @@
+//! Sections of host binaries that hold device code: ELF (Linux), PE (Windows `.dll`, `.exe`) and COFF (Windows `.obj`).
+
+use std::ops::Range;
+
+use object::{Object, ObjectSection, ReadCache};
+
+use crate::BinaryError;
+use crate::elf::{self, Elf};
+use crate::reader::SourceReader;
+use crate::source::Source;
+
+/// A section with fatbins.
+pub(crate) struct DeviceSection {
+    pub(crate) name: String,
+    pub(crate) range: Range<u64>,
+    pub(crate) relocatable: bool,
+}
+
+/// What a section of this name holds; Windows cuts names to eight characters.
+fn relocatable(name: &str) -> Option<bool> {
+    match name {
+        ".nv_fatbin" | ".nv_fatb" => Some(false),
+        "__nv_relfatbin" | "__nv_rel" => Some(true),
+        _ => None,
+    }
+}
+
+/// The device sections of a host binary; `None` where the file is none.
+pub(crate) fn device_sections(source: &dyn Source, start: &[u8]) -> Option<Result<Vec<DeviceSection>, BinaryError>> {
+    match start {
+        _ if elf::machine(start).is_some() => Some(of_elf(source)),
+        [b'M', b'Z', ..] => Some(of_windows(source, "Windows binary")),
+        // Machine AMD64 or ARM64 of an object file, which has no magic.
+        [0x64, 0x86 | 0xaa, ..] => of_windows(source, "Windows object").ok().map(Ok),
+        _ => None,
+    }
+}
+
+fn of_elf(source: &dyn Source) -> Result<Vec<DeviceSection>, BinaryError> {
+    let elf = Elf::parse(source)?;
+    let found = elf.sections.iter().filter(|section| !section.is_empty_in_file()).filter_map(|section| {
+        let name = String::from_utf8_lossy(elf.name(section)).into_owned();
+        let range = section.offset..section.offset.saturating_add(section.size);
+        Some(DeviceSection { relocatable: relocatable(&name)?, name, range })
+    });
+    Ok(found.collect())
+}
+
+fn of_windows(source: &dyn Source, kind: &'static str) -> Result<Vec<DeviceSection>, BinaryError> {
+    let cache = ReadCache::new(SourceReader::new(source));
+    let failed = |error: object::Error| BinaryError::Container { kind, reason: error.to_string() };
+    let file = object::File::parse(&cache).map_err(failed)?;
+    let found = file.sections().filter_map(|section| {
+        let name = section.name().ok()?.to_owned();
+        let (offset, size) = section.file_range()?;
+        Some(DeviceSection { relocatable: relocatable(&name)?, name, range: offset..offset.saturating_add(size) })
+    });
+    Ok(found.collect())
+}

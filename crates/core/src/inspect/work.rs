@@ -1,0 +1,165 @@
+//! One job: an entry is unpacked, its wanted cubins are read, its kernels answered. Runs on any thread.
+
+use occupant_binary::{Cubin, Function, Image, Source, Unpacked, demangle};
+
+use super::InspectOptions;
+use super::launch::{Answer, Known, answer};
+use super::plan::{Job, Wanted, covers, place};
+use super::record::{self, Place};
+use crate::diagnostic::from_binary;
+use crate::report::{Diagnostic, KernelRecord, Severity, Totals};
+use crate::target::Target;
+use crate::triton::Metadata;
+
+/// What all jobs of a file share.
+pub(super) struct Shared<'a> {
+    pub(super) file: &'a str,
+    /// Path of the file inside the archive that was named; empty outside of archives.
+    pub(super) prefix: &'a str,
+    pub(super) source: &'a dyn Source,
+    pub(super) metadata: Option<Metadata>,
+    pub(super) options: &'a InspectOptions,
+}
+
+/// What a job found.
+#[derive(Default)]
+pub(super) struct Found {
+    pub(super) records: Vec<KernelRecord>,
+    pub(super) diagnostics: Vec<Diagnostic>,
+    pub(super) totals: Totals,
+    /// Kernels that have an image for a GPU asked for, by the GPU's number.
+    pub(super) answered: Vec<(usize, String)>,
+    /// Kernels of a module that has none for it.
+    pub(super) missing: Vec<(usize, String)>,
+}
+
+/// Works a job; `buffer` serves one after the other.
+pub(super) fn work(shared: &Shared<'_>, job: &Job<'_>, buffer: &mut Vec<u8>) -> Found {
+    let mut found = Found::default();
+    let unpacked = match job.entry.unpack(shared.source, buffer) {
+        Ok(unpacked) => unpacked,
+        Err(error) => {
+            for (image, for_whom) in &job.images {
+                let place = place(shared.prefix, job.module, image);
+                failed(&mut found, for_whom, from_binary(shared.file, Some(place), &error));
+            }
+            return found;
+        }
+    };
+    for (image, for_whom) in &job.images {
+        let place = place(shared.prefix, job.module, image);
+        match cubin(&unpacked, image) {
+            Ok(cubin) => read(shared, job, image, &place, &cubin, for_whom, &mut found),
+            Err(error) => failed(&mut found, for_whom, from_binary(shared.file, Some(place), &error)),
+        }
+    }
+    found
+}
+
+fn cubin(unpacked: &Unpacked<'_>, image: &Image) -> Result<Cubin, occupant_binary::BinaryError> {
+    Cubin::parse(&unpacked.image(image)?)
+}
+
+fn is_read(for_whom: &[Wanted]) -> bool {
+    for_whom.iter().any(|who| !matches!(who, Wanted::Missing(_)))
+}
+
+/// An image that nobody asked for and that can't be read is counted as not selected already, and not complained of.
+fn failed(found: &mut Found, for_whom: &[Wanted], diagnostic: Diagnostic) {
+    if is_read(for_whom) {
+        found.totals.failed += 1;
+        found.diagnostics.push(diagnostic);
+    }
+}
+
+fn read(
+    shared: &Shared<'_>,
+    job: &Job<'_>,
+    image: &Image,
+    entry: &str,
+    cubin: &Cubin,
+    for_whom: &[Wanted],
+    found: &mut Found,
+) {
+    if is_read(for_whom) {
+        found.totals.read += 1;
+        found.diagnostics.extend(cubin.faults.iter().map(|fault| Diagnostic {
+            severity: Severity::Error,
+            code: "attributes".to_owned(),
+            file: shared.file.to_owned(),
+            place: Some(entry.to_owned()),
+            message: fault.clone(),
+        }));
+    }
+    // The container can know more of the target than the cubin: old toolkits mark `a` there alone.
+    let architecture =
+        if covers(cubin.architecture, image.architecture) { image.architecture } else { cubin.architecture };
+    let relocatable = job.module.relocatable || cubin.relocatable;
+    let place = Place { file: shared.file, entry, architecture, relocatable };
+    let alone = cubin.functions.iter().filter(|function| function.is_kernel).count() == 1;
+    for function in &cubin.functions {
+        let of_kernel = |metadata: &&Metadata| alone || metadata.name.as_deref() == Some(&function.name);
+        let metadata = shared.metadata.as_ref().filter(of_kernel);
+        self::function(shared, &place, function, metadata, for_whom, found);
+    }
+}
+
+fn function(
+    shared: &Shared<'_>,
+    place: &Place<'_>,
+    function: &Function,
+    metadata: Option<&Metadata>,
+    for_whom: &[Wanted],
+    found: &mut Found,
+) {
+    let options = shared.options;
+    if function.is_kernel {
+        found.totals.kernels += u32::from(is_read(for_whom));
+        for who in for_whom {
+            match who {
+                Wanted::Gpu(number) => found.answered.push((*number, function.name.clone())),
+                Wanted::Missing(number) => found.missing.push((*number, function.name.clone())),
+                Wanted::Own => {}
+            }
+        }
+    } else {
+        found.totals.device_functions += u32::from(is_read(for_whom));
+        if !options.functions {
+            return;
+        }
+    }
+    if !is_read(for_whom) {
+        return;
+    }
+    let demangled = demangle(&function.name);
+    if !options.matches(&function.name, &demangled) {
+        found.totals.filtered += u32::from(function.is_kernel);
+        return;
+    }
+    let launches = options.launches.of(&function.name, &demangled);
+    for who in for_whom {
+        let target = match who {
+            Wanted::Missing(_) => continue,
+            Wanted::Own => Target::own(place.architecture.capability, options.rules),
+            Wanted::Gpu(number) => Target::named(&options.gpus[*number], options.rules),
+        };
+        let mut tell = |gpu, limits, answer| {
+            found.records.push(record::of_function(place, function, &demangled, gpu, limits, answer));
+        };
+        match target {
+            Err(unknown) => tell(None, None, Answer::unknown(unknown.to_string())),
+            Ok(target) if !function.is_kernel => {
+                let reason = "a device function is not launched: it counts in the kernels that call it";
+                tell(target.name(), Some(target.limits), Answer::unknown(reason.to_owned()));
+            }
+            Ok(target) => {
+                let one = [None];
+                let several: Vec<_> = launches.iter().map(Some).collect();
+                for launch in if several.is_empty() { &one[..] } else { &several } {
+                    let known = Known { launch: *launch, metadata };
+                    tell(target.name(), Some(target.limits), answer(function, target.limits, options, known));
+                }
+            }
+        }
+    }
+}
