@@ -48,7 +48,11 @@ pub struct Artifact {
 
 /// Bytes from the start that tell what a file is; PTX has comments before its first directive.
 const START: u64 = 4096;
-/// Bytes scanned at a time.
+/// Bytes that are scanned of one file, at most.
+const LARGEST_SCAN: u64 = 16 << 30;
+/// Bytes scanned first: the next blob mostly follows at once.
+const FIRST_CHUNK: u64 = 4 << 10;
+/// Bytes scanned at a time where none does.
 const CHUNK: u64 = 4 << 20;
 
 impl Artifact {
@@ -69,9 +73,16 @@ impl Artifact {
         let mut finder = Finder { source, modules: Vec::new(), faults: Vec::new() };
         let covered = match device_sections(source, &start) {
             _ if u32_at(&start, 0) == Some(fatbin::MAGIC) => {
-                vec![finder.section(String::new(), 0..source.size(), false)?]
+                let whole = 0..source.size();
+                finder.section(String::new(), whole.clone(), false);
+                Vec::from([whole])
             }
-            Some(sections) => finder.host_sections(sections?),
+            Some(Ok(sections)) => finder.host_sections(sections),
+            Some(Err(error)) => {
+                // A cut section table leaves fatbins that the scan still finds.
+                finder.faults.push(Fault { place: String::new(), error });
+                Vec::new()
+            }
             None => Vec::new(),
         };
         finder.scan_outside(&covered)?;
@@ -100,39 +111,80 @@ struct Finder<'s> {
 impl Finder<'_> {
     /// Reads the named sections of a host binary; returns the ranges they cover.
     fn host_sections(&mut self, sections: Vec<DeviceSection>) -> Vec<Range<u64>> {
-        let mut covered = Vec::new();
-        for section in sections {
-            let range = section.range.clone();
-            match self.section(section.name.clone(), section.range, section.relocatable) {
-                Ok(read) => covered.push(read),
-                Err(error) => {
-                    self.faults.push(Fault { place: section.name, error });
-                    covered.push(range);
-                }
+        let mut covered: Vec<Range<u64>> = Vec::new();
+        for DeviceSection { name, range, relocatable } in sections {
+            if covered.iter().any(|other| other.start < range.end && range.start < other.end) {
+                let error =
+                    BinaryError::malformed("device section", range.start, "bytes of its own", "another's bytes");
+                self.faults.push(Fault { place: name, error });
+                continue;
             }
+            self.section(name, range.clone(), relocatable);
+            covered.push(range);
         }
         covered
     }
 
-    /// Reads blob after blob of a section; returns the range it covers.
-    fn section(&mut self, place: String, range: Range<u64>, relocatable: bool) -> Result<Range<u64>, BinaryError> {
+    /// Reads blob after blob of a section; after a fault, on from the next blob.
+    fn section(&mut self, place: String, range: Range<u64>, relocatable: bool) {
         let mut number = 0;
         let mut at = range.start;
-        while range.end.saturating_sub(at) >= SIGNATURE.len() as u64 {
-            let signature = read(self.source, at, SIGNATURE.len() as u64, "fatbin header")?;
-            // Between blobs there is padding of zeros.
-            if signature.iter().all(|byte| *byte == 0) {
-                at = at.saturating_add(ALIGNMENT);
-                continue;
-            }
-            let blob = fatbin::blob(self.source, at)?;
-            if let Some(error) = blob.fault {
+        while let Some(start) = self.skip_padding(at..range.end) {
+            let read = fatbin::blob(self.source, start);
+            let (entries, fault, end) = match read {
+                Ok(blob) => (blob.entries, blob.fault, blob.end),
+                Err(error) => (Vec::new(), Some(error), start),
+            };
+            self.push(place.clone(), relocatable, entries, &mut number);
+            at = end.max(start.saturating_add(ALIGNMENT));
+            if let Some(error) = fault {
                 self.faults.push(Fault { place: place.clone(), error });
+                match self.next_signature(start.saturating_add(ALIGNMENT)..range.end) {
+                    Some(found) => at = found,
+                    None => break,
+                }
             }
-            self.push(place.clone(), relocatable, blob.entries, &mut number);
-            at = blob.end.max(at.saturating_add(ALIGNMENT));
         }
-        Ok(range)
+    }
+
+    /// The first byte of a range that is not padding of zeros, aligned; `None` where nothing else follows.
+    fn skip_padding(&self, range: Range<u64>) -> Option<u64> {
+        let mut at = range.start;
+        let mut length = ALIGNMENT;
+        while at < range.end {
+            length = length.min(range.end.saturating_sub(at));
+            let chunk = self.source.fetch(at, usize::try_from(length).ok()?).ok()?;
+            if let Some(found) = chunk.iter().position(|byte| *byte != 0) {
+                let offset = at.saturating_add(found as u64);
+                let past = offset.saturating_sub(range.start).checked_rem(ALIGNMENT)?;
+                return Some(offset.saturating_sub(past));
+            }
+            at = at.saturating_add(length);
+            // Mostly there is none; a long run is read in ever larger pieces.
+            length = length.saturating_mul(8).min(CHUNK);
+        }
+        None
+    }
+
+    /// The next aligned signature in a range.
+    fn next_signature(&self, range: Range<u64>) -> Option<u64> {
+        let finder = memchr::memmem::Finder::new(&SIGNATURE);
+        let mut at = range.start;
+        let mut reach = FIRST_CHUNK;
+        while range.end.saturating_sub(at) >= SIGNATURE.len() as u64 {
+            let length = reach.min(range.end.saturating_sub(at));
+            reach = reach.saturating_mul(8).min(CHUNK);
+            let chunk = self.source.fetch(at, usize::try_from(length).ok()?).ok()?;
+            let place = |hit: usize| at.saturating_add(hit as u64);
+            let aligned = |hit: &usize| place(*hit).saturating_sub(range.start).is_multiple_of(ALIGNMENT);
+            if let Some(hit) = finder.find_iter(&chunk).find(aligned) {
+                return Some(place(hit));
+            }
+            // A signature over the end of the chunk is found in the next one.
+            let end = at.saturating_add(length);
+            at = if end < range.end { end.saturating_sub(ALIGNMENT) } else { end };
+        }
+        None
     }
 
     /// Adds a module; numbers its images on from `number`.
@@ -159,40 +211,31 @@ impl Finder<'_> {
     }
 
     fn scan(&mut self, range: Range<u64>) -> Result<(), BinaryError> {
-        let finder = memchr::memmem::Finder::new(&SIGNATURE);
+        if range.end.saturating_sub(range.start) > LARGEST_SCAN {
+            return Err(BinaryError::OverLimit {
+                what: "size of what is to be scanned for fatbins",
+                limit: LARGEST_SCAN,
+            });
+        }
         let mut at = range.start.checked_next_multiple_of(ALIGNMENT).unwrap_or(range.end);
-        while range.end.saturating_sub(at) >= SIGNATURE.len() as u64 {
-            let length = CHUNK.min(range.end.saturating_sub(at));
-            let chunk = read(self.source, at, length, "part of the file")?;
-            let mut next = at.saturating_add(length);
-            if next < range.end {
-                // A signature over the end of the chunk is found in the next one.
-                next = next.saturating_sub(ALIGNMENT);
-            }
-            let mut inside_blob_until = 0;
-            for hit in finder.find_iter(&chunk) {
-                let offset = at.saturating_add(hit as u64);
-                if offset.is_multiple_of(ALIGNMENT) && offset >= inside_blob_until {
-                    inside_blob_until = self.scanned_blob(offset).unwrap_or(0);
+        while let Some(found) = self.next_signature(at..range.end) {
+            let place = format!("offset {found:#x}");
+            at = found.saturating_add(ALIGNMENT);
+            let error = match fatbin::blob(self.source, found) {
+                Ok(blob) => {
+                    let empty = blob.entries.is_empty();
+                    if blob.fault.is_none() {
+                        at = at.max(blob.end);
+                    }
+                    self.push(place.clone(), false, blob.entries, &mut 0);
+                    let nothing = || BinaryError::malformed("fatbin", found, "at least one entry", "none");
+                    blob.fault.or_else(|| empty.then(nothing))
                 }
-            }
-            at = next.max(inside_blob_until);
+                Err(error) => Some(error),
+            };
+            self.faults.extend(error.map(|error| Fault { place, error }));
         }
         Ok(())
-    }
-
-    /// A blob that the scan hit; `None` where it is none after all: then no first entry can be read either.
-    fn scanned_blob(&mut self, offset: u64) -> Option<u64> {
-        let blob = fatbin::blob(self.source, offset).ok()?;
-        if blob.entries.is_empty() {
-            return None;
-        }
-        let place = format!("offset {offset:#x}");
-        if let Some(error) = blob.fault {
-            self.faults.push(Fault { place: place.clone(), error });
-        }
-        self.push(place, false, blob.entries, &mut 0);
-        Some(blob.end)
     }
 }
 

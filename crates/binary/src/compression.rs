@@ -33,8 +33,8 @@ impl Codec {
     }
 }
 
-/// Beyond this factor a claim is not believed before it is seen; packed device code comes to some 20.
-const BELIEVED_RATIO: u64 = 1000;
+/// Packed device code comes to some 20 times its size; an entry beyond this factor is a bomb and is not unpacked.
+const ZSTD_LARGEST_RATIO: u64 = 1000;
 
 /// Unpacks `packed` into `unpacked`, which must come to exactly `size` bytes; `offset` is its place in the file, for
 /// messages. The buffer is the caller's so that it can serve many entries.
@@ -56,19 +56,16 @@ pub(crate) fn unpack(
             unpacked.extend_from_slice(packed);
         }
         Codec::Lz4 => {
-            let possible = (packed.len() as u64).saturating_mul(LZ4_LARGEST_RATIO);
-            if size > possible {
-                return Err(failed(format!("{} bytes can't hold the {size} that are claimed", packed.len())));
-            }
+            believe(packed, size, LZ4_LARGEST_RATIO).map_err(failed)?;
             unpacked.resize(usize::try_from(size).unwrap_or(usize::MAX), 0);
             let written =
                 lz4_flex::block::decompress_into(packed, unpacked).map_err(|error| failed(error.to_string()))?;
             unpacked.truncate(written);
         }
-        Codec::Zstd if size > (packed.len() as u64).saturating_mul(BELIEVED_RATIO) => {
-            grow(packed, size, unpacked).map_err(failed)?;
+        Codec::Zstd => {
+            believe(packed, size, ZSTD_LARGEST_RATIO).map_err(failed)?;
+            zstd_into(packed, size, unpacked).map_err(failed)?;
         }
-        Codec::Zstd => zstd_into(packed, size, unpacked).map_err(failed)?,
     }
     if unpacked.len() as u64 != size {
         return Err(failed(format!("{} bytes came out, {size} were claimed", unpacked.len())));
@@ -76,11 +73,12 @@ pub(crate) fn unpack(
     Ok(())
 }
 
-/// Grows with what really comes out, and stops one byte after the claimed size.
-fn grow(packed: &[u8], size: u64, unpacked: &mut Vec<u8>) -> Result<(), String> {
-    unpacked.clear();
-    let mut decoder = zstd_reader(packed).map_err(|error| error.to_string())?.take(size.saturating_add(1));
-    decoder.read_to_end(unpacked).map(|_| ()).map_err(|error| error.to_string())
+/// Refuses a claim before anything is allocated for it.
+fn believe(packed: &[u8], size: u64, ratio: u64) -> Result<(), String> {
+    if size > (packed.len() as u64).saturating_mul(ratio) {
+        return Err(format!("{} bytes can't hold the {size} that are claimed", packed.len()));
+    }
+    Ok(())
 }
 
 /// Decodes straight into the buffer.
@@ -95,7 +93,9 @@ fn zstd_into(packed: &[u8], size: u64, unpacked: &mut Vec<u8>) -> Result<(), Str
 
 #[cfg(not(feature = "zstd-c"))]
 fn zstd_into(packed: &[u8], size: u64, unpacked: &mut Vec<u8>) -> Result<(), String> {
-    grow(packed, size, unpacked)
+    unpacked.clear();
+    let mut decoder = zstd_reader(packed).map_err(|error| error.to_string())?.take(size.saturating_add(1));
+    decoder.read_to_end(unpacked).map(|_| ()).map_err(|error| error.to_string())
 }
 
 /// A stream that unpacks zstd: by the C library, or in pure Rust where there is no C compiler.

@@ -70,6 +70,7 @@ impl Symbols<'_> {
     }
 }
 
+const SYMBOL_SIZE: u64 = 24;
 const HEADER_SIZE: u64 = 64;
 const SECTION_HEADER_SIZE: u64 = 64;
 
@@ -134,9 +135,20 @@ impl<'s> Elf<'s> {
         bytes_at(&self.names, section.name_at)
     }
 
+    /// Whether a section's name starts so.
+    pub(crate) fn name_starts(&self, section: &Section, start: &[u8]) -> bool {
+        self.names.get(section.name_at as usize..).is_some_and(|rest| rest.starts_with(start))
+    }
+
+    /// Whether a section has this name.
+    pub(crate) fn is_named(&self, section: &Section, name: &str) -> bool {
+        let end = || self.names.get((section.name_at as usize).saturating_add(name.len()));
+        self.name_starts(section, name.as_bytes()) && end().is_none_or(|end| *end == 0)
+    }
+
     /// The first section of a name.
     pub(crate) fn named(&self, name: &str) -> Option<&Section> {
-        self.sections.iter().find(|section| self.name(section) == name.as_bytes())
+        self.sections.iter().find(|section| self.is_named(section, name))
     }
 
     /// The symbols of the first symbol table; none where there is no table.
@@ -145,10 +157,15 @@ impl<'s> Elf<'s> {
             return Ok(Symbols { all: Vec::new(), names: Cow::Borrowed(&[]) });
         };
         let bytes = table.bytes(source, "symbol table")?;
-        let names = match self.sections.get(table.link as usize) {
-            Some(section) => section.bytes(source, "symbol names")?,
-            None => Cow::Borrowed(&[][..]),
-        };
+        if !table.size.is_multiple_of(SYMBOL_SIZE) {
+            let found = table.size.to_string();
+            return Err(BinaryError::malformed("symbol table size", table.offset, "a multiple of 24", found));
+        }
+        let names = self.sections.get(table.link as usize).ok_or_else(|| {
+            let found = table.link.to_string();
+            BinaryError::malformed("section of symbol names", table.offset, "a section's number", found)
+        })?;
+        let names = names.bytes(source, "symbol names")?;
         let extended = self.extended_indexes(source)?;
         let whole = bytes.len().checked_div(size_of::<elf::Sym64<Le>>()).unwrap_or(0);
         let (symbols, _) = pod::slice_from_bytes::<elf::Sym64<Le>>(&bytes, whole)
@@ -196,8 +213,12 @@ impl Section {
     }
 }
 
+/// The longest name that is read; the longest seen has some 20,000 bytes.
+const LONGEST_NAME: usize = 64 << 10;
+
 /// The bytes at `at` up to a zero; empty beyond the end.
 fn bytes_at(names: &[u8], at: u32) -> &[u8] {
     let rest = names.get(at as usize..).unwrap_or(&[]);
+    let rest = rest.get(..LONGEST_NAME).unwrap_or(rest);
     memchr::memchr(0, rest).and_then(|end| rest.get(..end)).unwrap_or(rest)
 }

@@ -11,7 +11,7 @@ use occupant_hardware::{Architecture, ComputeCapability, Variant};
 use crate::BinaryError;
 use crate::compression::{Codec, unpack};
 use crate::fields::{u16_at, u32_at, u64_at};
-use crate::source::{Source, Window, read};
+use crate::source::{Source, Window, read, read_packed};
 
 /// First four bytes of a blob.
 pub(crate) const MAGIC: u32 = 0xBA55_ED50;
@@ -142,7 +142,7 @@ impl Entry {
         if codec == Codec::Raw {
             return Window::new(source, offset..offset.saturating_add(stored), "raw entry").map(Unpacked::Window);
         }
-        let packed = read(source, offset, stored, "packed entry")?;
+        let packed = read_packed(source, offset, stored)?;
         unpack(codec, &packed, unpacked, offset, buffer)?;
         Ok(Unpacked::Buffer(buffer))
     }
@@ -181,6 +181,12 @@ pub(crate) fn blob(source: &dyn Source, offset: u64) -> Result<Blob, BinaryError
         match entry(source, at) {
             Ok((entry, next)) => {
                 blob.entries.push(entry);
+                if next > end {
+                    let (what, needed) = ("fatbin entry", next.saturating_sub(at));
+                    let available = end.saturating_sub(at);
+                    blob.fault = Some(BinaryError::Truncated { what, offset: at, needed, available });
+                    break;
+                }
                 at = next;
             }
             Err(fault) => {
@@ -259,8 +265,8 @@ fn concatenated(header: &[u8], at: u64) -> Result<Vec<Image>, BinaryError> {
         BinaryError::malformed("table of a concatenated entry", at, "rows inside the entry header", found)
     };
     let count = u32_at(header, TABLE).ok_or_else(|| beyond("no count".to_owned()))?;
-    if count == 0 {
-        return Err(beyond("no rows".to_owned()));
+    if count == 0 || count > MOST_CONCATENATED {
+        return Err(beyond(format!("{count} rows")));
     }
     let mut images = Vec::new();
     let mut row_at = FIRST_ROW;
@@ -281,6 +287,8 @@ fn concatenated(header: &[u8], at: u64) -> Result<Vec<Image>, BinaryError> {
 }
 
 const ROW: usize = 64;
+/// Images of one entry, at most; nvcc writes one a target.
+const MOST_CONCATENATED: u32 = 1024;
 
 /// A row is 64 bytes, and from 10.0 on has a tail: its header's length (72 from the row's start), the length of its
 /// data, the data, and padding of 1 to 8 bytes to a multiple of 8. As observed in `nvcc -concat` of 13.5.

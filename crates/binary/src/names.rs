@@ -1,10 +1,12 @@
 //! Names for reading: demangled, and shortened for a table. A kernel's identity stays its mangled name.
 
-use cpp_demangle::{DemangleOptions, Symbol};
+use cpp_demangle::{DemangleNodeType, DemangleOptions, DemangleWrite, Symbol};
 use std::borrow::Cow;
 
 /// The longest mangled name that is demangled; longer ones could take the demangler too long.
-const LONGEST: usize = 16 << 10;
+const LONGEST: usize = 32 << 10;
+/// The longest demangled name that is shown; the longest seen has some 20,000 characters.
+const LONGEST_DEMANGLED: usize = 256 << 10;
 
 /// The C++ name, or the name itself where it is none. Names of callees inside a kernel (`$kernel$callee`) and of
 /// statics in separately compiled code (`__nv_static_…__Z…`) are demangled from their C++ part.
@@ -14,9 +16,29 @@ pub fn demangle(name: &str) -> Cow<'_, str> {
     if !mangled.starts_with("_Z") || mangled.len() > LONGEST {
         return Cow::Borrowed(name);
     }
-    let demangled =
-        Symbol::new(mangled).ok().and_then(|symbol| symbol.demangle_with_options(&DemangleOptions::new()).ok());
-    demangled.map_or(Cow::Borrowed(name), Cow::Owned)
+    let Ok(symbol) = Symbol::new(mangled) else { return Cow::Borrowed(name) };
+    let mut text = Bounded(String::new());
+    match symbol.structured_demangle(&mut text, &DemangleOptions::new()) {
+        Ok(()) => Cow::Owned(text.0),
+        Err(_) => Cow::Borrowed(name),
+    }
+}
+
+/// Text up to a length: a short name can stand for gigabytes, by substitutions of substitutions.
+struct Bounded(String);
+
+impl DemangleWrite for Bounded {
+    fn push_demangle_node(&mut self, _: DemangleNodeType) {}
+
+    fn write_string(&mut self, text: &str) -> std::fmt::Result {
+        if self.0.len().saturating_add(text.len()) > LONGEST_DEMANGLED {
+            return Err(std::fmt::Error);
+        }
+        self.0.push_str(text);
+        Ok(())
+    }
+
+    fn pop_demangle_node(&mut self) {}
 }
 
 fn cpp_part(name: &str) -> &str {

@@ -8,8 +8,10 @@ use std::ops::Range;
 
 use crate::BinaryError;
 
-/// The most that one structure (a section of attributes, a symbol table) may take. The largest seen has 30 MiB.
-const LARGEST_STRUCTURE: u64 = 512 << 20;
+/// The most that one structure (a section of attributes, a symbol table) may take. The largest seen has some 10 MiB.
+const LARGEST_STRUCTURE: u64 = 128 << 20;
+/// The most that one packed entry may take in a file.
+const LARGEST_PACKED: u64 = 2 << 30;
 
 /// Bytes that can be read at any offset.
 pub trait Source: Sync {
@@ -101,9 +103,24 @@ pub(crate) fn read<'s>(
     length: u64,
     what: &'static str,
 ) -> Result<Cow<'s, [u8]>, BinaryError> {
+    read_at_most(source, offset, length, LARGEST_STRUCTURE, what)
+}
+
+/// Reads a packed entry, which may be larger than any structure.
+pub(crate) fn read_packed<'s>(source: &'s dyn Source, offset: u64, length: u64) -> Result<Cow<'s, [u8]>, BinaryError> {
+    read_at_most(source, offset, length, LARGEST_PACKED, "packed entry")
+}
+
+fn read_at_most<'s>(
+    source: &'s dyn Source,
+    offset: u64,
+    length: u64,
+    limit: u64,
+    what: &'static str,
+) -> Result<Cow<'s, [u8]>, BinaryError> {
     check_inside(source, offset, length, what)?;
-    if length > LARGEST_STRUCTURE {
-        return Err(BinaryError::TooLarge { what, offset, claimed: length, limit: LARGEST_STRUCTURE });
+    if length > limit {
+        return Err(BinaryError::TooLarge { what, offset, claimed: length, limit });
     }
     let size = usize::try_from(length).unwrap_or(usize::MAX);
     source.fetch(offset, size).map_err(|cause| BinaryError::Read { offset, length, cause })

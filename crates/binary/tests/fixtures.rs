@@ -45,12 +45,10 @@ fn every_cubin_equals_what_nvidias_tools_print() {
             let row: Expected = row.unwrap();
             let function = ours.remove(row.kernel.as_str()).unwrap_or_else(|| panic!("{stem} lacks {}", row.kernel));
             assert_eq!(function.registers, Some(row.registers), "{stem} {}", row.kernel);
-            assert_eq!(
-                function.stack.map_or("unknown".to_owned(), |s| s.to_string()),
-                row.stack,
-                "{stem} {}",
-                row.kernel
-            );
+            // Before linking no stack is settled; cuobjdump prints 0 there.
+            let unknown = if cubin.relocatable { "0" } else { "unknown" };
+            let stack = function.stack.map_or(unknown.to_owned(), |stack| stack.to_string());
+            assert_eq!(stack, row.stack, "{stem} {}", row.kernel);
             assert_eq!(function.shared_section, row.shared, "{stem} {}", row.kernel);
             assert!(row.barriers.is_none_or(|barriers| barriers == function.barriers), "{stem} {}", row.kernel);
             if let (Some(own), Some(callees), Some(count)) =

@@ -9,7 +9,7 @@ use thiserror::Error;
 
 use crate::report::two_decimals;
 use crate::shape::parse_carveout;
-use crate::size::parse_size;
+use crate::size::{parse_block, parse_size};
 use crate::target::Target;
 
 /// A batch that can't be worked at all.
@@ -17,19 +17,28 @@ use crate::target::Target;
 #[non_exhaustive]
 pub enum BatchError {
     /// Reading or writing CSV failed.
-    #[error("batch: {0}")]
+    #[error("not readable as CSV")]
     Csv(#[from] csv::Error),
     /// The output failed.
-    #[error("batch: {0}")]
+    #[error("reading or writing failed")]
     Io(#[from] std::io::Error),
     /// A column that means nothing.
-    #[error("batch: unknown column `{found}`: known are {KNOWN}")]
+    #[error("unknown column `{found}`: known are {KNOWN}")]
     UnknownColumn {
         /// The column as written.
         found: String,
     },
+    /// Two columns for one value.
+    #[error("column `{found}` and another stand for the same value")]
+    ColumnTwice {
+        /// The column as written.
+        found: String,
+    },
+    /// An empty file.
+    #[error("no header line: known columns are {KNOWN}")]
+    NoHeader,
     /// No GPU anywhere.
-    #[error("batch: no column gpu or cc, and no --gpu")]
+    #[error("no column gpu or cc, and no --gpu")]
     NoGpu,
 }
 
@@ -77,10 +86,20 @@ impl BatchColumns {
     /// [`BatchError::UnknownColumn`]: a misspelt column must not pass for a value of 0.
     pub fn from_header(header: &ByteRecord) -> Result<Self, BatchError> {
         let column = |field: &[u8]| {
-            let name = String::from_utf8_lossy(field).trim().to_ascii_lowercase();
+            let name = String::from_utf8_lossy(field).trim_start_matches('\u{feff}').trim().to_ascii_lowercase();
             Column::from_name(&name).ok_or(BatchError::UnknownColumn { found: name })
         };
-        header.iter().map(column).collect::<Result<_, _>>().map(Self)
+        let columns: Vec<Column> = header.iter().map(column).collect::<Result<_, _>>()?;
+        let twice =
+            |column: &Column| *column != Column::CarriedAlong && columns.iter().filter(|c| *c == column).count() > 1;
+        match columns.iter().position(twice) {
+            Some(at) => {
+                let found = String::from_utf8_lossy(header.get(at).unwrap_or(b"")).into_owned();
+                Err(BatchError::ColumnTwice { found })
+            }
+            None if columns.is_empty() => Err(BatchError::NoHeader),
+            None => Ok(Self(columns)),
+        }
     }
 }
 
@@ -169,7 +188,7 @@ impl BatchColumns {
             match column {
                 Column::Gpu => limits = Some(gpus.get(field)?),
                 Column::Registers => shape.registers_per_thread = number(field)?,
-                Column::Block => shape.threads_per_block = number(field)?,
+                Column::Block => shape.threads_per_block = block(field)?,
                 Column::SharedStatic => shape.shared_static = size(field)?,
                 Column::SharedDynamic => shape.shared_dynamic = size(field)?,
                 Column::Barriers => shape.barriers = number(field)?,
@@ -210,6 +229,10 @@ fn text(field: &[u8]) -> String {
 fn number(field: &[u8]) -> Result<u32, String> {
     let parsed = std::str::from_utf8(field).ok().and_then(|text| text.parse().ok());
     parsed.ok_or_else(|| format!("`{}` is no whole number", text(field)))
+}
+
+fn block(field: &[u8]) -> Result<u32, String> {
+    number(field).or_else(|_| parse_block(&text(field)).map_err(|error| error.to_string()))
 }
 
 fn size(field: &[u8]) -> Result<u32, String> {
@@ -282,5 +305,7 @@ mod tests {
         };
         assert!(run("cc,registres\n").unwrap_err().to_string().contains("unknown column `registres`"));
         assert!(matches!(run("registers,block\n"), Err(BatchError::NoGpu)));
+        assert!(matches!(run(""), Err(BatchError::NoHeader)));
+        assert!(matches!(run("cc,gpu\n"), Err(BatchError::ColumnTwice { .. })));
     }
 }

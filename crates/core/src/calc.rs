@@ -18,6 +18,8 @@ use crate::target::Target;
 const LARGEST_CLUSTER: u32 = 16;
 /// Named barriers that a block can address. Source: PTX ISA, "Parallel Synchronization: barrier".
 const BARRIERS_OF_A_BLOCK: u32 = 16;
+/// Smallest allocation of tensor memory. Source: PTX ISA, `tcgen05.alloc`.
+const TENSOR_COLUMN_UNIT: u32 = 32;
 /// Static shared memory that compilers accept, bytes.
 const LARGEST_STATIC: u32 = 48 << 10;
 
@@ -164,6 +166,13 @@ fn notes(target: Target<'_>, request: &CalcRequest, answer: &Occupancy) -> Vec<S
     let mut notes = Vec::new();
     if shape.registers_per_thread == 0 {
         notes.push("registers do not bound: none were given (--registers)".to_owned());
+    }
+    if shape.registers_per_thread > limits.max_registers_per_thread {
+        let most = limits.max_registers_per_thread;
+        notes.push(format!("no compiler gives a thread more than {most} registers; NVIDIA's rules still accept 256"));
+    }
+    if !shape.tensor_columns.is_multiple_of(TENSOR_COLUMN_UNIT) {
+        notes.push("tensor memory is allocated in powers of two from 32 columns".to_owned());
     }
     if shape.shared_static > LARGEST_STATIC {
         notes.push("compilers refuse static shared memory over 48 KiB: take it as dynamic".to_owned());

@@ -1,30 +1,44 @@
 //! The fact tables as a report.
 
-use occupant_hardware::{Basis, Confidence, Gpu, GpuSelector, Provenance, Rules, SmLimits, gpus, latency, limit_rows};
+use occupant_hardware::{
+    Basis, ComputeCapability, Confidence, Gpu, GpuSelector, Provenance, Rules, SmLimits, gpus, latency, limit_rows,
+};
 
 use crate::report::{GpuRow, GpusReport, LatencyRow, LimitsRow, Origin};
 
 /// The GPUs that a name stands for, and the limits of their SMs: a model, a family, an architecture, or every model in
-/// whose names and properties all words occur. All models where `wanted` is empty.
+/// whose names and properties all words occur; several names where they are none together. All where `wanted` is empty.
 #[must_use]
-pub fn gpu_rows(wanted: &str) -> GpusReport {
-    let (models, capability) = match wanted.parse::<GpuSelector>() {
-        Ok(GpuSelector::Model(gpu)) => (vec![gpu], None),
-        Ok(GpuSelector::Family { models, .. }) => (models, None),
-        Ok(GpuSelector::Capability(capability)) => {
-            (gpus().iter().filter(|gpu| gpu.capability == capability).collect(), Some(capability))
+pub fn gpu_rows(wanted: &[String]) -> GpusReport {
+    let together = wanted.join(" ");
+    let (mut models, mut capabilities) = named(&together);
+    if models.is_empty() && capabilities.is_empty() {
+        for name in wanted {
+            let (more, of) = named(name);
+            models.extend(more);
+            capabilities.extend(of);
         }
-        Err(_) => (search(wanted), None),
-    };
+    }
     let shown = |row: &&SmLimits| {
-        wanted.trim().is_empty()
-            || capability == Some(row.capability)
+        together.trim().is_empty()
+            || capabilities.contains(&row.capability)
             || models.iter().any(|gpu| gpu.capability == row.capability)
     };
     GpusReport {
         schema: "occupant.gpus.v1",
         compute_capabilities: limit_rows(Rules::default()).iter().filter(shown).map(limits_row).collect(),
         gpus: models.into_iter().map(gpu_row).collect(),
+    }
+}
+
+fn named(name: &str) -> (Vec<&'static Gpu>, Vec<ComputeCapability>) {
+    match name.parse::<GpuSelector>() {
+        Ok(GpuSelector::Model(gpu)) => (vec![gpu], Vec::new()),
+        Ok(GpuSelector::Family { models, .. }) => (models, Vec::new()),
+        Ok(GpuSelector::Capability(capability)) => {
+            (gpus().iter().filter(|gpu| gpu.capability == capability).collect(), vec![capability])
+        }
+        Err(_) => (search(name), Vec::new()),
     }
 }
 

@@ -1,11 +1,13 @@
 //! Real launch shapes by kernel name, from a CSV file: `kernel,block,shared_dynamic`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
+use std::sync::atomic::{AtomicBool, Ordering};
 
+use occupant_binary::shorten;
 use thiserror::Error;
 
-use crate::size::parse_size;
+use crate::size::{parse_block, parse_size};
 
 /// One launch of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -17,9 +19,16 @@ pub struct Launch {
 }
 
 /// Launches by kernel name.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub struct Launches {
-    by_name: BTreeMap<String, Vec<Launch>>,
+    by_name: BTreeMap<String, OfKernel>,
+}
+
+#[derive(Debug, Default)]
+struct OfKernel {
+    launches: BTreeSet<Launch>,
+    /// A kernel of this name was found; set from any thread.
+    found: AtomicBool,
 }
 
 /// A file of launches that can't be read.
@@ -27,16 +36,16 @@ pub struct Launches {
 #[non_exhaustive]
 pub enum LaunchesError {
     /// Not CSV.
-    #[error("launches: {0}; expected CSV with the columns kernel,block,shared_dynamic")]
+    #[error("not CSV with the columns kernel,block,shared_dynamic; names with commas need quotes")]
     Csv(#[from] csv::Error),
     /// A column is missing.
-    #[error("launches: no column `{column}`; expected kernel,block and optionally shared_dynamic")]
+    #[error("no column `{column}`; expected kernel,block and optionally shared_dynamic")]
     MissingColumn {
         /// The column.
         column: &'static str,
     },
     /// A value that is none.
-    #[error("launches, line {line}: `{found}` is no {what}")]
+    #[error("line {line}: `{found}` is no {what}")]
     Value {
         /// Line of the file.
         line: u64,
@@ -55,7 +64,11 @@ impl Launches {
     pub fn read(input: impl Read) -> Result<Self, LaunchesError> {
         let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(input);
         let headers = reader.headers()?.clone();
-        let column = |names: &[&str]| headers.iter().position(|header| names.contains(&header));
+        let column = |names: &[&str]| {
+            headers
+                .iter()
+                .position(|header| names.contains(&header.trim_start_matches('\u{feff}').to_ascii_lowercase().as_str()))
+        };
         let kernel = column(&["kernel", "name"]).ok_or(LaunchesError::MissingColumn { column: "kernel" })?;
         let block = column(&["block", "threads"]).ok_or(LaunchesError::MissingColumn { column: "block" })?;
         let shared = column(&["shared_dynamic", "smem_dynamic"]);
@@ -65,7 +78,7 @@ impl Launches {
             let line = record.position().map_or(0, csv::Position::line);
             let value = |what, found: &str| LaunchesError::Value { line, what, found: found.to_owned() };
             let block_text = record.get(block).unwrap_or("");
-            let threads = block_text.parse().ok().filter(|threads| *threads > 0);
+            let threads = parse_block(block_text).ok().filter(|threads| *threads > 0);
             let launch = Launch {
                 block: threads.ok_or_else(|| value("block size", block_text))?,
                 shared_dynamic: match shared.and_then(|shared| record.get(shared)).filter(|text| !text.is_empty()) {
@@ -74,22 +87,33 @@ impl Launches {
                 },
             };
             let name = record.get(kernel).unwrap_or("").to_owned();
-            let of_kernel = launches.by_name.entry(name).or_default();
-            if !of_kernel.contains(&launch) {
-                of_kernel.push(launch);
-            }
+            launches.by_name.entry(name).or_default().launches.insert(launch);
         }
         Ok(launches)
     }
 
-    /// The launches of a kernel, found by its mangled or demangled name, or by the demangled name without parameters.
+    /// The launches of a kernel, found by its mangled or demangled name, or by the demangled name without parameters and
+    /// with or without return type.
     #[must_use]
-    pub fn of(&self, name: &str, demangled: &str) -> &[Launch] {
+    pub fn of(&self, name: &str, demangled: &str) -> Vec<Launch> {
         if self.by_name.is_empty() {
-            return &[];
+            return Vec::new();
         }
-        let plain = occupant_binary::shorten(demangled, usize::MAX);
-        [name, demangled, plain.as_ref()].into_iter().find_map(|name| self.by_name.get(name)).map_or(&[], Vec::as_slice)
+        let plain = shorten(demangled, usize::MAX);
+        let with_return_type = demangled.find(plain.as_ref()).map(|at| &demangled[..at + plain.len()]);
+        let names = [Some(name), Some(demangled), Some(plain.as_ref()), with_return_type];
+        let Some(of_kernel) = names.into_iter().flatten().find_map(|name| self.by_name.get(name)) else {
+            return Vec::new();
+        };
+        of_kernel.found.store(true, Ordering::Relaxed);
+        of_kernel.launches.iter().copied().collect()
+    }
+
+    /// Names that no kernel had so far.
+    #[must_use]
+    pub fn unmatched(&self) -> Vec<&str> {
+        let unmatched = self.by_name.iter().filter(|(_, of_kernel)| !of_kernel.found.load(Ordering::Relaxed));
+        unmatched.map(|(name, _)| name.as_str()).collect()
     }
 }
 
@@ -105,12 +129,17 @@ mod tests {
         assert_eq!(launches.of("_Z6kerneli", "kernel(int)"), [Launch { block: 64, shared_dynamic: None }]);
         assert_eq!(launches.of("_Z5saxpyi", "saxpy(int)").len(), 2);
         assert!(launches.of("other", "other").is_empty());
+        assert!(launches.unmatched().is_empty());
+        let csv = "kernel,block\n\"void k<float, 8>\",128\nnosuch,16x4\n";
+        let launches = Launches::read(csv.as_bytes()).unwrap();
+        assert_eq!(launches.of("_Z1kIfLi8EEvPf", "void k<float, 8>(float*)")[0].block, 128);
+        assert_eq!(launches.unmatched(), ["nosuch"]);
     }
 
     #[test]
     fn faults_name_the_line() {
         let error = |csv: &str| Launches::read(csv.as_bytes()).unwrap_err().to_string();
-        assert_eq!(error("kernel,block\na,128\nb,many\n"), "launches, line 3: `many` is no block size");
+        assert_eq!(error("kernel,block\na,128\nb,many\n"), "line 3: `many` is no block size");
         assert!(error("kernel,threads_x\n").contains("no column `block`"));
         assert!(error("kernel,block\na,0\n").contains("no block size"));
     }

@@ -40,5 +40,5 @@ pub use occupant_hardware::{Architecture, GpuSelector, Rules, UnknownCapability,
 pub use occupant_occupancy::{Carveout, InvalidShape, PartitionedCaching, Shape};
 pub use regex::Regex;
 pub use shape::{ParseCarveoutError, carveout_name, parse_carveout};
-pub use size::{ParseSizeError, parse_size};
+pub use size::{ParseBlockError, ParseSizeError, parse_block, parse_size};
 pub use target::Target;

@@ -7,7 +7,7 @@ use crate::size::parse_size;
 
 /// A text that is no carve-out.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("`{found}` is no carve-out: write default, max, a percentage such as 50% or a size such as 64K")]
+#[error("`{found}` is no carve-out: write default, max, a percentage up to 100% or a size such as 64K")]
 pub struct ParseCarveoutError {
     /// The text as given.
     pub found: String,
@@ -23,7 +23,10 @@ pub fn parse_carveout(text: &str) -> Result<Carveout, ParseCarveoutError> {
         "default" => Ok(Carveout::Default),
         "max" => Ok(Carveout::Percent(100)),
         other => match other.strip_suffix('%') {
-            Some(percent) => percent.trim().parse().map(Carveout::Percent).map_err(|_| error()),
+            Some(percent) => match percent.trim().parse() {
+                Ok(percent @ 0..=100) => Ok(Carveout::Percent(percent)),
+                _ => Err(error()),
+            },
             None => parse_size(other).map(Carveout::Bytes).map_err(|_| error()),
         },
     }
@@ -50,7 +53,7 @@ mod tests {
             assert_eq!(carveout_name(parse_carveout(text).unwrap()), text);
         }
         assert_eq!(parse_carveout("64K"), Ok(Carveout::Bytes(65536)));
-        for text in ["", "half", "-1%", "50 percent", "%"] {
+        for text in ["", "half", "-1%", "50 percent", "%", "101%"] {
             assert!(parse_carveout(text).is_err(), "{text}");
         }
     }

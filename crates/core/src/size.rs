@@ -28,6 +28,25 @@ pub fn parse_size(text: &str) -> Result<u32, ParseSizeError> {
     number.parse::<u32>().ok().and_then(|number| number.checked_mul(factor)).ok_or_else(error)
 }
 
+/// Reads threads per block: `256`, or dimensions such as `16x16` or `8x8x4`, whose product counts.
+///
+/// # Errors
+/// [`ParseBlockError`] where the text is neither.
+pub fn parse_block(text: &str) -> Result<u32, ParseBlockError> {
+    let error = || ParseBlockError { found: text.to_owned() };
+    let mut dimensions = text.trim().split(['x', 'X']);
+    let product = dimensions.try_fold(1_u32, |product, dimension| product.checked_mul(dimension.trim().parse().ok()?));
+    product.filter(|_| text.split(['x', 'X']).count() <= 3).ok_or_else(error)
+}
+
+/// A text that is no block size.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("`{found}` is no block size: write threads such as 256, or dimensions such as 16x16")]
+pub struct ParseBlockError {
+    /// The text as given.
+    pub found: String,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -37,6 +56,16 @@ mod tests {
         for (text, bytes) in [("0", 0), ("49152", 49152), ("48K", 49152), ("48 KiB", 49152), ("1m", 1 << 20), ("7B", 7)]
         {
             assert_eq!(parse_size(text), Ok(bytes), "{text}");
+        }
+    }
+
+    #[test]
+    fn blocks_have_up_to_three_dimensions() {
+        for (text, threads) in [("256", 256), ("16x16", 256), ("8 x 8 X 4", 256), ("0", 0)] {
+            assert_eq!(parse_block(text), Ok(threads), "{text}");
+        }
+        for text in ["", "x", "16x", "2x2x2x2", "-1", "70000x70000", "1.5"] {
+            assert!(parse_block(text).is_err(), "{text}");
         }
     }
 

@@ -113,11 +113,14 @@ impl From<Row> for Gpu {
     }
 }
 
-/// Every model, in file order: by generation, then by size.
+/// Every model, by compute capability and in file order within one.
 #[must_use]
 pub fn gpus() -> &'static [Gpu] {
     static GPUS: LazyLock<Vec<Gpu>> = LazyLock::new(|| {
-        rows::<Row>("gpus.csv", include_str!("../data/gpus.csv")).into_iter().map(Gpu::from).collect()
+        let rows = rows::<Row>("gpus.csv", include_str!("../data/gpus.csv"));
+        let mut gpus: Vec<Gpu> = rows.into_iter().map(Gpu::from).collect();
+        gpus.sort_by_key(|gpu| gpu.capability);
+        gpus
     });
     &GPUS
 }

@@ -58,13 +58,27 @@ impl GpuSelector {
     }
 }
 
+impl GpuSelector {
+    /// A generation such as Hopper stands for its models where all have one capability.
+    fn generation(text: &str, name: &str, models: Vec<&'static Gpu>) -> Result<Self, UnknownGpu> {
+        let mut capabilities: Vec<ComputeCapability> = models.iter().map(|gpu| gpu.capability).collect();
+        capabilities.sort();
+        capabilities.dedup();
+        if capabilities.len() > 1 {
+            let nearest = capabilities.into_iter().map(|capability| Architecture::base(capability).to_string());
+            return Err(UnknownGpu { asked: text.to_owned(), nearest: nearest.collect() });
+        }
+        Ok(Self::Family { name: name.to_ascii_lowercase(), models })
+    }
+}
+
 /// A name that is no GPU. The message lists the nearest names.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("unknown GPU `{asked}`{}; `occupant gpus` lists all", suggestion(nearest))]
+#[error("`{asked}` names no one GPU{}; `occupant gpus` lists all", suggestion(nearest))]
 pub struct UnknownGpu {
     /// The name as given.
     pub asked: String,
-    /// Up to three names that are close to it.
+    /// Up to three names that are close to it, or the capabilities of a generation that has several.
     pub nearest: Vec<String>,
 }
 
@@ -83,6 +97,10 @@ impl FromStr for GpuSelector {
         let wanted = normalise(text);
         if let Some(gpu) = gpus().iter().find(|gpu| names(gpu).any(|name| normalise(name) == wanted)) {
             return Ok(Self::Model(gpu));
+        }
+        let generation: Vec<&'static Gpu> = gpus().iter().filter(|gpu| normalise(&gpu.generation) == wanted).collect();
+        if let Some(first) = generation.first() {
+            return Self::generation(text, &first.generation, generation.clone());
         }
         let in_family = |gpu: &&Gpu| gpu.variant_of.iter().any(|name| normalise(name) == wanted);
         let models: Vec<&'static Gpu> = gpus().iter().filter(in_family).collect();
@@ -103,6 +121,8 @@ fn names(gpu: &Gpu) -> impl Iterator<Item = &String> {
 fn normalise(text: &str) -> String {
     let lower = text.trim().to_ascii_lowercase();
     let plain = lower.strip_prefix("nvidia").unwrap_or(&lower);
+    // `nvidia-smi` prints "NVIDIA GeForce RTX 3070 Laptop GPU".
+    let plain = plain.trim_end().strip_suffix(" gpu").unwrap_or(plain);
     plain.chars().filter(char::is_ascii_alphanumeric).collect()
 }
 
@@ -150,6 +170,9 @@ mod tests {
         assert_eq!(named("NVIDIA GeForce RTX 4090").name(), "rtx-4090");
         assert!(matches!(named("h100"), GpuSelector::Family { ref models, .. } if models.len() >= 3));
         assert_eq!((named("h100").sm_count(), named("h100-sxm").sm_count()), (None, Some(132)));
+        assert_eq!(named("NVIDIA GeForce RTX 3070 Laptop GPU").name(), "rtx-3070-laptop");
+        assert_eq!(named("NVIDIA H100 80GB HBM3").name(), "h100-sxm");
+        assert_eq!((named("Hopper").name(), named("hopper").capability().to_string()), ("hopper".into(), "9.0".into()));
         assert_eq!(named("sm_90a").name(), "sm_90");
         assert_eq!(named("9.0").capability(), ComputeCapability::new(9, 0));
     }
@@ -158,6 +181,8 @@ mod tests {
     fn an_unknown_name_is_answered_with_near_ones() {
         let error = "h1000-smx".parse::<GpuSelector>().unwrap_err();
         assert!(error.nearest.contains(&"h100-sxm".to_owned()), "{error}");
+        let several = "blackwell".parse::<GpuSelector>().unwrap_err();
+        assert!(several.to_string().contains("sm_100") && several.to_string().contains("sm_120"), "{several}");
         assert!("entirely-something-else-altogether".parse::<GpuSelector>().unwrap_err().nearest.is_empty());
     }
 

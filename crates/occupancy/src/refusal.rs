@@ -39,7 +39,7 @@ pub enum Refusal {
     /// More shared memory than a block may take, even opted in.
     SharedPerBlock {
         /// Bytes needed with reserve and rounding.
-        needed: u32,
+        needed: u64,
         /// Bytes allowed with reserve.
         allowed: u32,
         /// The system's reserve in both numbers.
@@ -48,7 +48,7 @@ pub enum Refusal {
     /// The block would fit had the host opted in.
     SharedWithoutOptIn {
         /// Static and dynamic bytes.
-        asked: u32,
+        asked: u64,
         /// Bytes allowed without opt-in.
         allowed: u32,
     },
@@ -190,10 +190,11 @@ fn shared(limits: &SmLimits, shape: &Shape) -> Option<Refusal> {
         return None;
     }
     let reserved = limits.shared_reserved_per_block;
-    let cap_opted_in = limits.shared_per_block_optin + reserved;
-    if shared.per_block <= cap_opted_in {
-        let asked = shape.shared_static.saturating_add(shape.shared_dynamic);
+    let asked = u64::from(shape.shared_static) + u64::from(shape.shared_dynamic);
+    let needed = (asked + u64::from(reserved)).next_multiple_of(u64::from(limits.shared_allocation_unit));
+    let allowed = limits.shared_per_block_optin + reserved;
+    if needed <= u64::from(allowed) {
         return Some(Refusal::SharedWithoutOptIn { asked, allowed: limits.shared_per_block });
     }
-    Some(Refusal::SharedPerBlock { needed: shared.per_block, allowed: cap_opted_in, reserved })
+    Some(Refusal::SharedPerBlock { needed, allowed, reserved })
 }

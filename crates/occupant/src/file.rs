@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use occupant_core::{Source, Store};
 
-/// The most that is taken from standard input or a pipe, which have to be held in memory.
+/// The most that is taken from standard input or a pipe, which have to be kept to be read by position.
 const LARGEST_STREAM: u64 = 4 << 30;
 
 /// An input that can be read at any offset.
@@ -35,12 +35,11 @@ impl Input {
     }
 
     fn stream(stream: impl Read) -> anyhow::Result<Self> {
-        let mut bytes = Vec::new();
-        stream.take(LARGEST_STREAM + 1).read_to_end(&mut bytes)?;
-        if bytes.len() as u64 > LARGEST_STREAM {
+        let kept = spool(&mut stream.take(LARGEST_STREAM + 1))?;
+        if kept.size() > LARGEST_STREAM {
             bail!("more than {LARGEST_STREAM} bytes; save it to a file first");
         }
-        Ok(Self::Memory(bytes))
+        Ok(kept)
     }
 }
 
@@ -92,17 +91,51 @@ pub(crate) struct Spool;
 
 impl Store for Spool {
     fn keep(&self, unpacked: &mut dyn Read) -> io::Result<Box<dyn Source>> {
-        let mut bytes = Vec::new();
-        unpacked.take(LARGEST_IN_MEMORY).read_to_end(&mut bytes)?;
-        if (bytes.len() as u64) < LARGEST_IN_MEMORY {
-            return Ok(Box::new(Input::Memory(bytes)));
+        Ok(Box::new(spool(unpacked)?))
+    }
+}
+
+fn spool(stream: &mut dyn Read) -> io::Result<Input> {
+    let mut bytes = Vec::new();
+    stream.take(LARGEST_IN_MEMORY).read_to_end(&mut bytes)?;
+    if (bytes.len() as u64) < LARGEST_IN_MEMORY {
+        return Ok(Input::Memory(bytes));
+    }
+    let mut file = tempfile::tempfile()?;
+    file.write_all(&bytes)?;
+    drop(bytes);
+    io::copy(stream, &mut file)?;
+    let size = file.metadata()?.len();
+    Ok(Input::File { file, size })
+}
+
+/// The longest line of a CSV file.
+const LONGEST_LINE: usize = 1 << 20;
+
+/// Opens a CSV file, `-` for standard input. A line beyond any sense is an error before it fills the memory.
+pub(crate) fn lines(path: &Path) -> io::Result<impl Read> {
+    let stream: Box<dyn Read> =
+        if path == Path::new("-") { Box::new(io::stdin().lock()) } else { Box::new(File::open(path)?) };
+    Ok(ShortLines { stream, length: 0 })
+}
+
+struct ShortLines {
+    stream: Box<dyn Read>,
+    /// Bytes since the last line break.
+    length: usize,
+}
+
+impl Read for ShortLines {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.stream.read(buffer)?;
+        self.length = match buffer[..read].iter().rposition(|byte| *byte == b'\n') {
+            Some(at) => read - at - 1,
+            None => self.length + read,
+        };
+        if self.length > LONGEST_LINE {
+            return Err(io::Error::other(format!("a line of more than {LONGEST_LINE} bytes")));
         }
-        let mut file = tempfile::tempfile()?;
-        file.write_all(&bytes)?;
-        drop(bytes);
-        io::copy(unpacked, &mut file)?;
-        let size = file.metadata()?.len();
-        Ok(Box::new(Input::File { file, size }))
+        Ok(read)
     }
 }
 
@@ -124,18 +157,23 @@ pub(crate) struct Found {
     pub(crate) named: bool,
 }
 
-/// The files that a path stands for: itself, or the binaries below a directory in the order of their names.
-pub(crate) fn files(path: &Path) -> anyhow::Result<Vec<Found>> {
+/// The files that a path stands for: itself, or what is in a directory, in the order of the names; and what of the
+/// directory could not be listed.
+pub(crate) fn files(path: &Path) -> (Vec<Found>, Vec<(PathBuf, io::Error)>) {
     if path == Path::new("-") || !path.is_dir() {
-        return Ok(vec![Found { path: path.to_owned(), named: true }]);
+        return (vec![Found { path: path.to_owned(), named: true }], Vec::new());
     }
-    let mut found = Vec::new();
+    let (mut found, mut failed) = (Vec::new(), Vec::new());
     let mut folders = vec![path.to_owned()];
     while let Some(folder) = folders.pop() {
-        let listed = std::fs::read_dir(&folder).with_context(|| folder.display().to_string())?;
-        let mut entries = listed.collect::<io::Result<Vec<_>>>().with_context(|| folder.display().to_string())?;
-        entries.sort_by_key(std::fs::DirEntry::file_name);
-        for entry in entries {
+        let listed = match std::fs::read_dir(&folder).and_then(Iterator::collect::<io::Result<Vec<_>>>) {
+            Ok(listed) => listed,
+            Err(error) => {
+                failed.push((folder, error));
+                continue;
+            }
+        };
+        for entry in listed {
             // Links are not followed: what they point to inside the directory is found anyway.
             match entry.file_type() {
                 Ok(kind) if kind.is_dir() => folders.push(entry.path()),
@@ -147,7 +185,7 @@ pub(crate) fn files(path: &Path) -> anyhow::Result<Vec<Found>> {
         }
     }
     found.sort_by(|a, b| a.path.cmp(&b.path));
-    Ok(found)
+    (found, failed)
 }
 
 /// Whether a file of a directory is looked into: by its first bytes a binary, a fatbin or an archive, or PTX by name. A

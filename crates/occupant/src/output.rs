@@ -33,8 +33,8 @@ pub(crate) struct Look {
     #[arg(long, global = true, help_heading = "Output", conflicts_with = "format")]
     json: bool,
     /// Columns of tables; the terminal's where not given
-    #[arg(long, value_name = "N", global = true, help_heading = "Output")]
-    width: Option<usize>,
+    #[arg(long, value_name = "N", global = true, help_heading = "Output", value_parser = clap::value_parser!(u16).range(20..))]
+    width: Option<u16>,
 }
 
 /// Standard output with the chosen look.
@@ -57,6 +57,7 @@ impl Output {
         let columns = || std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
         self.look
             .width
+            .map(usize::from)
             .or_else(|| if io::stdout().is_terminal() { terminal() } else { None })
             .or_else(columns)
             .unwrap_or(DEFAULT_WIDTH)
@@ -75,8 +76,11 @@ impl Output {
     }
 }
 
-/// One line on standard error. Nothing can be done where even that fails.
+/// One line on standard error: names from files and arguments can hold line breaks and worse. Nothing can be done where
+/// even that fails.
 pub(crate) fn complain(line: &str) {
+    let escaped = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+    let line: String = line.chars().map(escaped).collect();
     let _ = writeln!(io::stderr(), "{line}");
 }
 

@@ -137,7 +137,7 @@ fn bad_files_are_named_and_the_others_done() {
         ("empty", "the file is empty"),
         ("text", "neither a binary nor an archive"),
         ("cut.cubin", "at offset 0x"),
-        ("nothing", "no binary in this directory"),
+        ("nothing", "nothing in this directory"),
         ("missing", "No such file"),
     ] {
         let run = occupant(&format!("inspect {} plain.sm_90.cubin", path(name)));

@@ -40,8 +40,11 @@ fn sentence(report: &CalcReport) -> String {
         return format!("can't launch {on}: {reason}");
     }
     let limiters: Vec<&str> = found.limiters.iter().map(|name| resource(name)).collect();
+    let tensor = found.ceilings.tensor_memory.filter(|blocks| *blocks < found.blocks_per_sm);
+    let waits = tensor.map_or_else(String::new, |blocks| format!("; tensor memory serves {blocks} of them at a time"));
+    let unknown = if report.input.registers == 0 { "; without --registers" } else { "" };
     format!(
-        "{} per SM, {} of {} warps ({} %) {on}; limited by {}",
+        "{} per SM, {} of {} warps ({} %) {on}; limited by {}{waits}{unknown}",
         count(found.blocks_per_sm.into(), "block"),
         found.warps_per_sm,
         found.max_warps_per_sm,
@@ -94,7 +97,8 @@ fn ceilings(report: &CalcReport, width: usize) -> String {
     ];
     let lines = rows.into_iter().filter_map(|(name, takes, holds, ceiling)| {
         let ceiling = ceiling?;
-        let mark = if found.limiters.contains(&name) { "<- limit" } else { "" };
+        let refused = !report.launchable && ceiling == 0;
+        let mark = if found.limiters.contains(&name) || refused { "<- limit" } else { "" };
         Some(Line::Cells(vec![resource(name).to_owned(), takes, holds, ceiling.to_string(), mark.to_owned()]))
     });
     let table = Table {
@@ -106,8 +110,7 @@ fn ceilings(report: &CalcReport, width: usize) -> String {
             Column::left("", u8::MAX),
         ],
         lines: lines.collect(),
-        flexible_least: 17,
-        shorten: |name, _| name.into(),
+        first_least: 17,
     };
     table.render(width)
 }
@@ -165,8 +168,7 @@ pub fn matrix_text(matrix: &MatrixReport, width: usize) -> String {
             Column::left("limited by", u8::MAX),
         ],
         lines: matrix.results.iter().map(line).collect(),
-        flexible_least: 12,
-        shorten: |name, _| name.into(),
+        first_least: 12,
     };
     let mut text = table.render(width);
     text.push('\n');
@@ -179,6 +181,9 @@ pub fn matrix_text(matrix: &MatrixReport, width: usize) -> String {
         for line in reason.chain(requires).chain(notes) {
             text += &wrapped(&line, width, 2);
         }
+    }
+    for report in matrix.results.iter().filter(|report| report.by_hand.is_some()) {
+        text += &format!("\n{}: {}", report.gpu.name, by_hand(report, width));
     }
     text.trim_end().to_owned() + "\n"
 }

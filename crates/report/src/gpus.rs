@@ -11,6 +11,7 @@ use crate::words::{count, grouped, wrapped};
 pub fn gpus_text(report: &GpusReport, width: usize) -> String {
     match (report.gpus.as_slice(), report.compute_capabilities.as_slice()) {
         ([gpu], [limits]) => one(gpu, limits, width),
+        ([], capabilities) => capabilities.iter().map(|limits| capability(limits, width)).collect(),
         (gpus, _) => many(gpus, width),
     }
 }
@@ -44,8 +45,7 @@ fn many(gpus: &[GpuRow], width: usize) -> String {
             Column::left("confidence", 30),
         ],
         lines: gpus.iter().map(line).collect(),
-        flexible_least: 34,
-        shorten: |name, _| name.into(),
+        first_least: 34,
     };
     let total =
         format!("{}; `occupant gpus NAME` shows one with its limits and sources", count(gpus.len() as u64, "model"));
@@ -54,17 +54,60 @@ fn many(gpus: &[GpuRow], width: usize) -> String {
 
 fn one(gpu: &GpuRow, limits: &LimitsRow, width: usize) -> String {
     let mut text = format!("{} ({}), compute capability {}\n\n", gpu.name, gpu.id, gpu.compute_capability);
-    let sizes = |value: u32| format!("{} B", grouped(value.into()));
-    let list = |values: &[u32]| {
-        let kib: Vec<String> = values.iter().map(|bytes| (bytes / 1024).to_string()).collect();
-        if kib.is_empty() { "fixed".to_owned() } else { format!("{} KiB", kib.join(", ")) }
+    text += &facts(
+        &[
+            ("SMs", shown(gpu.sm_count)),
+            ("clock", format!("{} MHz base, {} MHz boost", shown(gpu.base_mhz), shown(gpu.boost_mhz))),
+            ("memory", format!("{} GB {}, {} GB/s", shown(gpu.memory_gb), gpu.memory_type, shown(gpu.memory_gb_per_s))),
+            ("L2", format!("{} MB", shown(gpu.l2_mb))),
+        ],
+        width,
+    );
+    text += &facts(&of_sm(limits), width);
+    text += &facts(&[("latency", latency(gpu))], width);
+    text.push('\n');
+    text += &wrapped(&format!("model: {} ({})", gpu.source, gpu.confidence), width, 2);
+    if let Some(note) = &gpu.note {
+        text += &wrapped(&format!("note: {note}"), width, 2);
+    }
+    text += &from("limits", &limits.limits_from, width);
+    text += &from("units and pools", &limits.allocation_from, width);
+    if let Some(latency) = &gpu.latency {
+        text += &from("latency", &latency.origin, width);
+    }
+    text
+}
+
+/// A capability of which no model is listed.
+fn capability(limits: &LimitsRow, width: usize) -> String {
+    let mut text = format!("compute capability {}, no model listed\n\n", limits.compute_capability);
+    text += &facts(&of_sm(limits), width);
+    text.push('\n');
+    text += &from("limits", &limits.limits_from, width);
+    text + &from("units and pools", &limits.allocation_from, width)
+}
+
+fn facts(facts: &[(&str, String)], width: usize) -> String {
+    const NAMES: usize = 18;
+    let line = |(name, fact): &(&str, String)| {
+        format!(
+            "{name:<NAMES$}{}",
+            wrapped(fact, width.saturating_sub(NAMES), 0).trim_end().replace('\n', &format!("\n{}", " ".repeat(NAMES)))
+        ) + "\n"
     };
-    let unknown_or = |value: Option<u32>| value.map_or("none".to_owned(), |value| value.to_string());
-    let facts = [
-        ("SMs", shown(gpu.sm_count)),
-        ("clock", format!("{} MHz base, {} MHz boost", shown(gpu.base_mhz), shown(gpu.boost_mhz))),
-        ("memory", format!("{} GB {}, {} GB/s", shown(gpu.memory_gb), gpu.memory_type, shown(gpu.memory_gb_per_s))),
-        ("L2", format!("{} MB", shown(gpu.l2_mb))),
+    facts.iter().map(line).collect()
+}
+
+/// What an SM has.
+fn of_sm(limits: &LimitsRow) -> Vec<(&'static str, String)> {
+    let sizes = |value: u32| format!("{} B", grouped(value.into()));
+    let kib: Vec<String> = limits.carveouts.iter().map(|bytes| (bytes / 1024).to_string()).collect();
+    let block = if limits.shared_per_block == limits.shared_per_block_optin {
+        sizes(limits.shared_per_block)
+    } else {
+        format!("{} by default, {} with opt-in", sizes(limits.shared_per_block), sizes(limits.shared_per_block_optin))
+    };
+    vec![
         ("an SM holds", format!("{} warps, {} blocks", limits.max_warps_per_sm, limits.max_blocks_per_sm)),
         (
             "registers",
@@ -80,37 +123,23 @@ fn one(gpu: &GpuRow, limits: &LimitsRow, width: usize) -> String {
         (
             "shared memory",
             format!(
-                "{} per SM; a block {} by default, {} with opt-in, in units of {} B, {} taken by the system",
+                "{} per SM; a block {block}, in units of {} B, {} taken by the system",
                 sizes(limits.shared_per_sm),
-                sizes(limits.shared_per_block),
-                sizes(limits.shared_per_block_optin),
                 limits.shared_allocation_unit,
                 sizes(limits.shared_reserved_per_block)
             ),
         ),
-        ("carve-outs", list(&limits.carveouts)),
-        ("named barriers", unknown_or(limits.barriers_per_sm)),
-        ("virtual resources", unknown_or(limits.virtual_resources_per_sm)),
+        ("carve-outs", if kib.is_empty() { "fixed".to_owned() } else { format!("{} KiB", kib.join(", ")) }),
+        ("named barriers", limits.barriers_per_sm.map_or("no limit of the SM".to_owned(), |pool| pool.to_string())),
+        (
+            "virtual resources",
+            limits.virtual_resources_per_sm.map_or("none".to_owned(), |pool| format!("{pool}, a launch-time limit")),
+        ),
         (
             "tensor memory",
             limits.tensor_memory_columns.map_or("none".to_owned(), |columns| format!("{columns} columns")),
         ),
-        ("latency", latency(gpu)),
-    ];
-    for (name, fact) in facts {
-        text += &format!("{name:<18}{}", wrapped(&fact, width.saturating_sub(18), 18));
-    }
-    text.push('\n');
-    text += &wrapped(&format!("model: {} ({})", gpu.source, gpu.confidence), width, 2);
-    if let Some(note) = &gpu.note {
-        text += &wrapped(&format!("  {note}"), width, 2);
-    }
-    text += &from("limits", &limits.limits_from, width);
-    text += &from("units and pools", &limits.allocation_from, width);
-    if let Some(latency) = &gpu.latency {
-        text += &from("latency", &latency.origin, width);
-    }
-    text
+    ]
 }
 
 fn from(what: &str, origin: &Origin, width: usize) -> String {

@@ -1,22 +1,35 @@
 //! `occupant inspect` for people and for spreadsheets.
 
-use std::borrow::Cow;
-
 use occupant_core::report::{Basis, BlockFrom, InspectReport, KernelRecord, SharedFrom};
 use occupant_core::shorten;
 use serde::Serialize;
 
+use crate::names::distinct;
 use crate::sheet::Sheet;
 use crate::table::{Column, Line, Table};
-use crate::words::{count, percent, resource, wrapped};
+use crate::words::{count, grouped, percent, printable, resource, wrapped};
 
-/// The kernels as a table that fits `width`, then what its marks mean and a line of totals.
+/// The kernels as a table that fits `width`, then what its marks mean and a line of totals. Kernels of which only the name
+/// is known are told together, with the reason.
 #[must_use]
 pub fn inspect_text(report: &InspectReport, width: usize) -> String {
+    let shown: Vec<&KernelRecord> = report.kernels.iter().filter(|kernel| kernel.entry.is_some()).collect();
     let mut text = String::new();
-    if !report.kernels.is_empty() {
-        text += &table(&report.kernels).render(width);
+    if !shown.is_empty() {
+        let mut table = table(&shown);
+        let names: Vec<&str> = shown.iter().map(|kernel| kernel.demangled.as_str()).collect();
+        let mut cut = distinct(&names, table.first_width(width)).into_iter();
+        for line in &mut table.lines {
+            if let Line::Cells(row) = line {
+                row[0] = cut.next().map_or_else(String::new, |name| printable(&name).into_owned());
+            }
+        }
+        text += &table.render(width);
         text.push('\n');
+        let dropped = table.dropped(width);
+        if !dropped.is_empty() {
+            text += &wrapped(&format!("no room for: {} (--width)", dropped.join(", ")), width, 2);
+        }
     }
     for line in legend(&report.kernels).into_iter().chain(grouped_reasons(&report.kernels)) {
         text += &wrapped(&line, width, 2);
@@ -24,17 +37,17 @@ pub fn inspect_text(report: &InspectReport, width: usize) -> String {
     text + &wrapped(&totals(report), width, 2)
 }
 
-fn table(kernels: &[KernelRecord]) -> Table {
+fn table(kernels: &[&KernelRecord]) -> Table {
     let several_files = kernels.iter().any(|kernel| kernel.file != kernels[0].file);
-    let any = |has: fn(&KernelRecord) -> bool| kernels.iter().any(has);
-    // A column that says nothing is not shown: its importance is 0 and it is filtered out below.
+    let several_gpus = kernels.iter().any(|kernel| kernel.gpu != kernels[0].gpu);
+    let any = |has: fn(&KernelRecord) -> bool| kernels.iter().any(|kernel| has(kernel));
     let columns = [
         (Column::left("kernel", u8::MAX), true),
-        (Column::left("gpu", 100), kernels.iter().any(|kernel| kernel.gpu != kernels[0].gpu)),
+        (Column::left("gpu", 100), several_gpus),
         (Column::left("arch", 60), true),
         (Column::right("regs", u8::MAX), true),
-        (Column::right("shared", 80), any(|kernel| kernel.shared_static != Some(0) || shared(kernel) != "0")),
-        (Column::right("stack", 10), any(|kernel| kernel.stack != Some(0) && kernel.entry.is_some())),
+        (Column::right("shared", 80), any(|kernel| shared(kernel) != "0")),
+        (Column::right("stack", 10), any(|kernel| kernel.stack != Some(0))),
         (Column::right("spills", 40), any(|kernel| kernel.spills.instructions.is_some_and(|count| count > 0))),
         (Column::right("bars", 20), any(|kernel| kernel.barriers.is_some_and(|count| count > 1))),
         (Column::right("block", 70), true),
@@ -42,27 +55,28 @@ fn table(kernels: &[KernelRecord]) -> Table {
         (Column::right("occ", u8::MAX), true),
         (Column::left("limit", u8::MAX), true),
     ];
+    // A column that says the same for every kernel of every file is left out.
     let shown: Vec<bool> = columns.iter().map(|(_, shown)| *shown).collect();
-    let mut lines = Vec::new();
+    let mut groups = Vec::new();
     let mut file = "";
     for kernel in kernels {
-        if several_files && kernel.file != file {
+        let heading = several_files && kernel.file != file;
+        if heading {
             file = &kernel.file;
-            lines.push(Line::Heading(format!("{file}:")));
         }
+        groups.push((heading.then(|| format!("{}:", printable(file))), kernel));
+    }
+    let mut lines = Vec::new();
+    for (heading, kernel) in groups {
+        lines.extend(heading.map(Line::Heading));
         let cells = cells(kernel).into_iter().zip(&shown).filter(|(_, shown)| **shown).map(|(cell, _)| cell);
         lines.push(Line::Cells(cells.collect()));
     }
     Table {
         columns: columns.into_iter().filter(|(_, shown)| *shown).map(|(column, _)| column).collect(),
         lines,
-        flexible_least: 28,
-        shorten: name_for_table,
+        first_least: 28,
     }
-}
-
-fn name_for_table(demangled: &str, width: usize) -> Cow<'_, str> {
-    shorten(demangled, width)
 }
 
 fn cells(kernel: &KernelRecord) -> Vec<String> {
@@ -80,7 +94,13 @@ fn cells(kernel: &KernelRecord) -> Vec<String> {
         number(kernel.barriers),
         kernel.launch.block.map_or("-".to_owned(), |block| format!("{block_mark}{block}")),
         found.map_or("-".to_owned(), |found| found.blocks_per_sm.to_string()),
-        found.map_or("-".to_owned(), |found| format!("{}{}%", mark(found.basis), percent(found.percent))),
+        match found {
+            Some(found) if kernel.launchable == Some(true) => {
+                format!("{}{}%", mark(found.basis), percent(found.percent))
+            }
+            Some(_) => "0%".to_owned(),
+            None => "-".to_owned(),
+        },
         match (kernel.launchable, found) {
             (Some(false), _) => "can't launch".to_owned(),
             (_, Some(found)) => found.limiters.iter().map(|name| brief(name)).collect::<Vec<_>>().join("+"),
@@ -118,7 +138,8 @@ fn brief(limiter: &str) -> &str {
 
 /// What the marks in the table mean, and which flag settles them.
 fn legend(kernels: &[KernelRecord]) -> Vec<String> {
-    let basis = |wanted| kernels.iter().any(|kernel| kernel.occupancy.as_ref().is_some_and(|f| f.basis == wanted));
+    let launchable = || kernels.iter().filter(|kernel| kernel.launchable == Some(true));
+    let basis = |wanted| launchable().any(|kernel| kernel.occupancy.as_ref().is_some_and(|f| f.basis == wanted));
     let unknown_shared = kernels.iter().any(|kernel| kernel.launch.shared_dynamic_from == Some(SharedFrom::Unknown));
     let assumed = kernels.iter().any(|kernel| kernel.launch.block_from == Some(BlockFrom::Assumed));
     let mut lines = Vec::new();
@@ -153,7 +174,7 @@ fn grouped_reasons(kernels: &[KernelRecord]) -> Vec<String> {
         .into_iter()
         .take(SHOWN)
         .map(|(reason, refused, number, first)| {
-            let who = if number == 1 { shorten(first, 60).into_owned() } else { count(number, "kernel") };
+            let who = if number == 1 { printable(&shorten(first, 60)).into_owned() } else { count(number, "kernel") };
             format!("{who}{}: {reason}", if refused { " can't launch" } else { "" })
         })
         .collect();
@@ -165,9 +186,9 @@ fn grouped_reasons(kernels: &[KernelRecord]) -> Vec<String> {
 
 fn totals(report: &InspectReport) -> String {
     let totals = &report.totals;
+    let launchable = |wanted| report.kernels.iter().filter(move |kernel| kernel.launchable == Some(wanted));
     let basis = |wanted| {
-        let has = |kernel: &&KernelRecord| kernel.occupancy.as_ref().is_some_and(|found| found.basis == wanted);
-        report.kernels.iter().filter(has).count()
+        launchable(true).filter(|kernel| kernel.occupancy.as_ref().is_some_and(|found| found.basis == wanted)).count()
     };
     let mut images = vec![format!("{} read", count(totals.read.into(), "cubin"))];
     let also = [
@@ -179,16 +200,27 @@ fn totals(report: &InspectReport) -> String {
         (totals.failed, "failed"),
     ];
     images.extend(also.into_iter().filter(|(number, _)| *number > 0).map(|(number, what)| format!("{number} {what}")));
-    let listed = report.kernels.iter().filter(|kernel| kernel.is_kernel).count();
+    let listed = report.kernels.iter().filter(|kernel| kernel.is_kernel).count() as u64;
+    let mut occupancies = vec![
+        (basis(Basis::Exact), "exact"),
+        (basis(Basis::UpperBound), "upper bound"),
+        (basis(Basis::Hypothetical), "hypothetical"),
+        (launchable(false).count(), "can't launch"),
+    ];
+    occupancies.retain(|(number, _)| *number > 0);
+    let occupancies: Vec<String> = occupancies.iter().map(|(number, what)| format!("{number} {what}")).collect();
+    let of = match totals.not_shown {
+        0 => String::new(),
+        hidden => format!(" of {}", grouped(listed + u64::from(hidden))),
+    };
+    let kernels = if of.is_empty() { count(listed, "kernel") } else { format!("{}{of} kernels", grouped(listed)) };
+    let occupancy =
+        if occupancies.is_empty() { String::new() } else { format!("; occupancy: {}", occupancies.join(", ")) };
     format!(
-        "{}{} in {} ({}); occupancy: {} exact, {} upper bound, {} hypothetical",
-        count(listed as u64, "kernel"),
+        "{kernels}{} in {} ({}){occupancy}",
         for_gpu(&report.kernels),
         count(totals.files.into(), "file"),
-        images.join(", "),
-        basis(Basis::Exact),
-        basis(Basis::UpperBound),
-        basis(Basis::Hypothetical)
+        images.join(", ")
     )
 }
 
@@ -308,7 +340,7 @@ pub fn inspect_markdown(report: &InspectReport) -> String {
         };
         let all = cells(kernel);
         let mut row = vec![
-            format!("`{}`", all[0]),
+            format!("`{}`", printable(&all[0]).replace('`', "'")),
             all[2].clone(),
             all[3].clone(),
             all[4].clone(),

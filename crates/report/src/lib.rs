@@ -7,6 +7,7 @@ mod calc;
 mod gpus;
 mod inspect;
 mod json;
+mod names;
 mod sheet;
 mod table;
 mod words;

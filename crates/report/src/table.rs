@@ -1,6 +1,4 @@
-//! A table for a terminal: fits a width by dropping columns, then by shortening the one flexible column.
-
-use std::borrow::Cow;
+//! A table for a terminal: fits a width by dropping columns; the first column takes what the others leave.
 
 use unicode_width::UnicodeWidthStr;
 
@@ -33,13 +31,13 @@ pub(crate) enum Line {
     Heading(String),
 }
 
-/// Columns and lines; the first column is flexible: `shorten` cuts its cells to a width.
+/// Columns and lines. Cells of the first column that are wider than it are the caller's to cut, see
+/// [`Table::first_width`].
 pub(crate) struct Table {
     pub(crate) columns: Vec<Column>,
     pub(crate) lines: Vec<Line>,
-    /// The least that the flexible column is shortened to before another column is dropped.
-    pub(crate) flexible_least: usize,
-    pub(crate) shorten: fn(&str, usize) -> Cow<'_, str>,
+    /// The least that the first column is cut to before another column is dropped.
+    pub(crate) first_least: usize,
 }
 
 impl Table {
@@ -47,37 +45,42 @@ impl Table {
     pub(crate) fn render(&self, width: usize) -> String {
         let widths = self.widths();
         let shown = self.fitting(&widths, width);
-        let others: usize = shown.iter().skip(1).map(|column| widths[*column] + GAP).sum();
-        let flexible = widths[0].min(width.saturating_sub(others).max(self.flexible_least.min(widths[0])));
-        let rooms: Vec<usize> =
-            shown.iter().map(|column| if *column == 0 { flexible } else { widths[*column] }).collect();
-        let titles = shown.iter().map(|column| Cow::Borrowed(self.columns[*column].title)).collect();
-        let mut text = self.line(&shown, &rooms, titles);
+        let titles: Vec<&str> = self.columns.iter().map(|column| column.title).collect();
+        let mut text = self.line(&shown, &widths, &titles);
         for line in &self.lines {
             text += &match line {
                 Line::Heading(heading) => heading.clone() + "\n",
-                Line::Cells(row) => {
-                    let cell = |column: &usize| match *column {
-                        0 => (self.shorten)(&row[0], flexible),
-                        other => Cow::Borrowed(row[other].as_str()),
-                    };
-                    self.line(&shown, &rooms, shown.iter().map(cell).collect())
-                }
+                Line::Cells(row) => self.line(&shown, &widths, &row.iter().map(String::as_str).collect::<Vec<_>>()),
             };
         }
         text
     }
 
-    /// One line of the shown columns, each in its room.
-    fn line(&self, shown: &[usize], rooms: &[usize], cells: Vec<Cow<'_, str>>) -> String {
+    /// The room that the first column has at `width`.
+    pub(crate) fn first_width(&self, width: usize) -> usize {
+        let widths = self.widths();
+        let others: usize = self.fitting(&widths, width).iter().skip(1).map(|column| widths[*column] + GAP).sum();
+        width.saturating_sub(others).max(self.first_least).min(widths[0])
+    }
+
+    /// Titles of the columns that `width` has no room for.
+    pub(crate) fn dropped(&self, width: usize) -> Vec<&'static str> {
+        let shown = self.fitting(&self.widths(), width);
+        let hidden = self.columns.iter().enumerate().filter(|(index, _)| !shown.contains(index));
+        hidden.map(|(_, column)| column.title).collect()
+    }
+
+    /// One line of the shown columns, each in its width.
+    fn line(&self, shown: &[usize], widths: &[usize], cells: &[&str]) -> String {
         let mut line = String::new();
-        for (position, (cell, room)) in cells.iter().zip(rooms).enumerate() {
-            let padding = " ".repeat(room.saturating_sub(cell.width()));
+        for (position, column) in shown.iter().enumerate() {
+            let cell = cells[*column];
+            let padding = " ".repeat(widths[*column].saturating_sub(cell.width()));
             if position > 0 {
                 line.push_str(&" ".repeat(GAP));
             }
             let (before, after) =
-                if self.columns[shown[position]].right { (padding, String::new()) } else { (String::new(), padding) };
+                if self.columns[*column].right { (padding, String::new()) } else { (String::new(), padding) };
             line += &before;
             line += cell;
             line += &after;
@@ -102,7 +105,7 @@ impl Table {
     fn fitting(&self, widths: &[usize], width: usize) -> Vec<usize> {
         let mut shown: Vec<usize> = (0..self.columns.len()).collect();
         loop {
-            let least = self.flexible_least.min(widths[0]);
+            let least = self.first_least.min(widths[0]);
             let needed = least + shown.iter().skip(1).map(|column| widths[*column] + GAP).sum::<usize>();
             let droppable = |column: &&usize| self.columns[**column].keep < u8::MAX;
             let least_kept = shown.iter().skip(1).filter(droppable).min_by_key(|column| self.columns[**column].keep);
@@ -125,16 +128,16 @@ mod tests {
                 Line::Heading("group".to_owned()),
                 Line::Cells(vec!["a rather long name".to_owned(), "1".to_owned(), "22".to_owned()]),
             ],
-            flexible_least: 8,
-            shorten: |name, width| Cow::Owned(name.chars().take(width).collect()),
+            first_least: 8,
         }
     }
 
     #[test]
-    fn shortens_then_drops() {
+    fn columns_go_by_importance_and_the_first_takes_the_rest() {
         assert_eq!(table().render(80), "name                first  second\ngroup\na rather long name      1      22\n");
-        assert_eq!(table().render(25), "name        first  second\ngroup\na rather l      1      22\n");
-        assert_eq!(table().render(20), "name           first\ngroup\na rather long      1\n");
-        assert_eq!(table().render(3), "name\ngroup\na rather\n");
+        assert_eq!((table().first_width(80), table().first_width(25), table().first_width(20)), (18, 10, 13));
+        assert_eq!(table().dropped(20), ["second"]);
+        assert_eq!(table().dropped(3), ["first", "second"]);
+        assert_eq!(table().first_width(3), 8);
     }
 }

@@ -1,5 +1,7 @@
 //! Small pieces of text that several renderers use: numbers with separators, plurals, wrapped lines.
 
+use std::borrow::Cow;
+
 use unicode_width::UnicodeWidthStr;
 
 /// `1234567` as `1,234,567`.
@@ -18,6 +20,16 @@ pub(crate) fn grouped(number: u64) -> String {
 /// `1 kernel`, `2 kernels`.
 pub(crate) fn count(number: u64, noun: &str) -> String {
     format!("{} {noun}{}", grouped(number), if number == 1 { "" } else { "s" })
+}
+
+/// A name from a file, which may hold anything, without what would move the cursor or break a line.
+pub(crate) fn printable(name: &str) -> Cow<'_, str> {
+    if name.chars().any(char::is_control) {
+        let escaped = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+        Cow::Owned(name.chars().map(escaped).collect())
+    } else {
+        Cow::Borrowed(name)
+    }
 }
 
 /// A percentage without needless zeros: `25`, `62.5`, `2.08`.
@@ -68,5 +80,6 @@ mod tests {
         );
         assert_eq!(wrapped("one two three", 8, 2), "one two\n  three\n");
         assert_eq!(wrapped("unbreakable", 4, 2), "unbreakable\n");
+        assert_eq!(printable("a\n\u{1b}[31mb"), "a\\n\\u{1b}[31mb");
     }
 }

@@ -1,6 +1,6 @@
 //! Puts together what sections, symbols and attributes say about each function of a cubin.
 
-use object::elf::{ET_REL, SHF_EXECINSTR, STT_FUNC};
+use object::elf::{ET_REL, SHF_EXECINSTR, SHT_PROGBITS, STT_FUNC};
 use occupant_hardware::Architecture;
 
 use super::attributes::{Attribute, Attributes, code};
@@ -17,6 +17,10 @@ const KERNEL: u8 = 0x10;
 const SHARED_PREFIX: u32 = 1024;
 /// Stack size that stands for "not bounded".
 const STACK_UNKNOWN: u32 = u32::MAX;
+/// A symbol each for its own attributes is one pass over them; a few aliases are fine, a bomb is not.
+const ATTRIBUTE_PASSES: u64 = 16;
+/// Functions outside the file that one kernel is said to call, at most.
+const MOST_EXTERNALS: usize = 64;
 /// First toolkit whose ptxas lists spill instructions.
 const FIRST_ANNOTATED: Toolkit = Toolkit { major: 12, minor: 6 };
 
@@ -62,10 +66,15 @@ pub(super) fn functions(
     let facts = module_facts(elf, source, symbols.all.len(), &mut faults)?;
     let belongings = belongings(elf);
     let owners: Vec<Owner<'_>> = owners(elf, &symbols, &belongings);
+    faults.extend(code_without_function(elf, &owners));
     let mut functions = Vec::with_capacity(owners.len());
+    let allowed = source.size().saturating_mul(ATTRIBUTE_PASSES);
+    let mut budget = allowed;
     for owner in &owners {
         let mut function = start(owner, &symbols, &facts, architecture);
         for section in &owner.owned.info {
+            let over = BinaryError::OverLimit { what: "size of attributes that symbols share", limit: allowed };
+            budget = budget.checked_sub(section.size).ok_or(over)?;
             let bytes = section.bytes(source, "kernel attributes")?;
             for attribute in Attributes::new(&bytes) {
                 match attribute {
@@ -86,13 +95,29 @@ fn broken(section: &[u8], at: u64) -> String {
     format!("{section}: attributes break off at offset {at:#x} of the section")
 }
 
+/// Code that no function owns: symbols or names are damaged, and kernels would be missing without a word.
+fn code_without_function(elf: &Elf<'_>, owners: &[Owner<'_>]) -> Option<String> {
+    if elf.sections.is_empty() {
+        return Some("no sections: the file is cut or damaged".to_owned());
+    }
+    let mut owned = vec![false; elf.sections.len()];
+    for owner in owners {
+        if let Some(owned) = owned.get_mut(owner.symbol.section) {
+            *owned = true;
+        }
+    }
+    let code = |section: &Section| section.kind == SHT_PROGBITS && section.flags & SHF_EXECINSTR.0 != 0;
+    let orphans = elf.sections.iter().zip(owned).filter(|(section, owned)| code(section) && !owned).count();
+    (orphans > 0).then(|| format!("{orphans} code sections belong to no function: symbols or names are damaged"))
+}
+
 /// Functions inside a kernel's section (`$kernel$callee`) own none.
 fn owners<'e>(elf: &'e Elf<'_>, symbols: &'e Symbols<'_>, belongings: &'e [Belongings<'e>]) -> Vec<Owner<'e>> {
     let owner = |(index, symbol): (usize, &'e Symbol)| {
         let code = elf.sections.get(symbol.section)?;
         let is_code = symbol.kind == STT_FUNC
             && code.flags & SHF_EXECINSTR.0 != 0
-            && elf.name(code).starts_with(b".text.")
+            && elf.name_starts(code, b".text.")
             && !symbols.name(symbol).starts_with('$');
         is_code.then_some(Owner { index, symbol, code, owned: belongings.get(symbol.section)? })
     };
@@ -104,12 +129,11 @@ fn belongings<'e>(elf: &'e Elf<'_>) -> Vec<Belongings<'e>> {
     let mut all = vec![Belongings::default(); elf.sections.len()];
     for section in &elf.sections {
         let Some(owner) = all.get_mut(section.info as usize) else { continue };
-        let name = elf.name(section);
-        if name.starts_with(b".nv.info.") {
+        if elf.name_starts(section, b".nv.info.") {
             owner.info.push(section);
-        } else if name.starts_with(b".nv.shared.") && !name.starts_with(b".nv.shared.reserved") {
+        } else if elf.name_starts(section, b".nv.shared.") && !elf.name_starts(section, b".nv.shared.reserved") {
             owner.shared = Some(section);
-        } else if name.starts_with(b".nv.local.") {
+        } else if elf.name_starts(section, b".nv.local.") {
             owner.local = Some(section);
         }
     }
@@ -123,7 +147,7 @@ fn module_facts(
     faults: &mut Vec<String>,
 ) -> Result<ModuleFacts, BinaryError> {
     let mut facts = ModuleFacts { symbols: vec![SymbolFacts::default(); symbols], toolkit: None };
-    for section in elf.sections.iter().filter(|section| elf.name(section) == b".nv.info") {
+    for section in elf.sections.iter().filter(|section| elf.is_named(section, ".nv.info")) {
         let bytes = section.bytes(source, "module attributes")?;
         for attribute in Attributes::new(&bytes) {
             let Attribute { code, value } = match attribute {
@@ -157,6 +181,7 @@ fn toolkit(value: &[u8]) -> Option<Toolkit> {
 /// The record before the function's own attributes are applied.
 fn start(owner: &Owner<'_>, symbols: &Symbols<'_>, facts: &ModuleFacts, architecture: Architecture) -> Function {
     let Owner { symbol, code, owned, .. } = owner;
+    let is_kernel = symbol.other & KERNEL != 0;
     let of_symbol = facts.symbols.get(owner.index).copied().unwrap_or_default();
     let (registers, register_source) = match (of_symbol.registers, code.info >> 24) {
         (Some(registers), _) => (Some(registers), RegisterSource::Attribute),
@@ -168,11 +193,12 @@ fn start(owner: &Owner<'_>, symbols: &Symbols<'_>, facts: &ModuleFacts, architec
     let prefix = if architecture.capability.major >= 9 && shared_section >= SHARED_PREFIX { SHARED_PREFIX } else { 0 };
     Function {
         name: symbols.name(symbol).into_owned(),
-        is_kernel: symbol.other & KERNEL != 0,
+        is_kernel,
         is_local: symbol.local,
         registers,
         register_source,
-        stack: Some(of_symbol.min_stack.unwrap_or(0)).filter(|stack| *stack != STACK_UNKNOWN),
+        // Device functions have no entry, and NVIDIA's tools print 0 for them. A kernel without one is unknown.
+        stack: of_symbol.min_stack.or((!is_kernel).then_some(0)).filter(|stack| *stack != STACK_UNKNOWN),
         frame: of_symbol.frame.unwrap_or(0),
         local: size(owned.local),
         shared_static: shared_section.saturating_sub(prefix),
@@ -211,7 +237,8 @@ fn apply(function: &mut Function, Attribute { code, value }: Attribute<'_>, symb
         code::ANNOTATIONS => function.spills = Spills::Annotated(spill_offsets(value)),
         code::EXTERNS => {
             let named = value.chunks_exact(4).filter_map(|word| symbols.all.get(u32_at(word, 0)? as usize));
-            let names = named.map(|symbol| symbols.name(symbol).into_owned());
+            let room = MOST_EXTERNALS.saturating_sub(function.externals.len());
+            let names = named.take(room).map(|symbol| symbols.name(symbol).into_owned());
             function.externals.extend(names.filter(|name| !name.is_empty()));
         }
         _ => {}

@@ -42,6 +42,8 @@ pub(super) struct Known<'a> {
     pub(super) launch: Option<&'a Launch>,
     /// What its compiler says that it will be launched with.
     pub(super) metadata: Option<&'a Metadata>,
+    /// The code is still to be linked.
+    pub(super) relocatable: bool,
 }
 
 /// The answer for one kernel on one SM.
@@ -67,9 +69,12 @@ pub(super) fn answer(function: &Function, limits: &SmLimits, options: &InspectOp
         Ok(evaluated) => evaluated,
         Err(error) => return Answer::unknown(error.to_string()),
     };
+    // Linking and loading can only raise what the binary says.
+    let may_grow = known.relocatable || !function.externals.is_empty();
     let basis = match (&block_from, shared_from) {
         (BlockFrom::Assumed, _) => Basis::Hypothetical,
         (BlockFrom::LaunchBounds, _) | (_, SharedFrom::Unknown) => Basis::UpperBound,
+        _ if may_grow => Basis::UpperBound,
         _ => Basis::Exact,
     };
     let mut reasons: Vec<String> = refusals(limits, &shape).iter().map(ToString::to_string).collect();
@@ -147,9 +152,9 @@ fn bounds_refusal(function: &Function, block: u32) -> Option<String> {
     Some(format!("{block} threads per block, its launch bounds allow {max_threads}"))
 }
 
-/// Threads of a block of x, y, z; `None` where the product is 0 or beyond any GPU.
+/// Threads of a block of x, y, z; `None` where the product is 0.
 pub(super) fn threads(dimensions: [u32; 3]) -> Option<u32> {
-    let product = dimensions.into_iter().try_fold(1_u32, u32::checked_mul)?;
+    let product = dimensions.into_iter().fold(1_u32, u32::saturating_mul);
     (product > 0).then_some(product)
 }
 

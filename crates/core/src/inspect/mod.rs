@@ -18,7 +18,7 @@ use crate::launches::Launches;
 use crate::report::{Diagnostic, KernelRecord, Totals};
 
 /// What to list and what to assume.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub struct InspectOptions {
     /// GPUs to answer for, each with the image it runs; none for every image on its own architecture.
     pub gpus: Vec<GpuSelector>,

@@ -31,7 +31,7 @@ pub(super) fn plan<'a>(artifact: &'a Artifact, options: &InspectOptions) -> (Vec
     let mut totals = Totals::default();
     let mut jobs = Vec::new();
     let is_elf = |image: &Image| image.kind == ImageKind::Elf;
-    let has_executable = |module: &Module| !module.relocatable && images(module).any(is_elf);
+    let has_executable = |module: &Module| !module.relocatable && elf_images(module).next().is_some();
     let executable = artifact.modules.iter().any(has_executable);
     for module in &artifact.modules {
         let listed = !module.relocatable || !executable || options.relocatable;
@@ -83,7 +83,7 @@ fn wanted(module: &Module, options: &InspectOptions) -> Vec<(usize, Wanted)> {
             }
             Choice::Image(_) => {}
             Choice::Ptx(_) | Choice::Nothing => {
-                wanted.extend(elf().next().map(|(first, _)| (first, Wanted::Missing(number))));
+                wanted.extend(elf().map(|(image, _)| (image, Wanted::Missing(number))));
             }
         }
     }
@@ -110,6 +110,11 @@ pub(super) fn no_image_reason(module: &Module, gpu: &GpuSelector) -> String {
 
 fn images(module: &Module) -> impl Iterator<Item = &Image> {
     module.entries.iter().flat_map(|entry| &entry.images)
+}
+
+/// The cubins of a module.
+pub(super) fn elf_images(module: &Module) -> impl Iterator<Item = &Image> {
+    images(module).filter(|image| image.kind == ImageKind::Elf)
 }
 
 /// `sm_90` stands for `sm_90a` and `sm_90f` too.

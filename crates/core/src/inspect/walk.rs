@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use occupant_binary::{Artifact, BinaryError, Leaf, Store, demangle, visit};
+use occupant_binary::{Artifact, BinaryError, Leaf, Module, Store, demangle, visit};
 
-use super::plan::{Job, no_image_reason, plan};
+use super::plan::{Job, elf_images, no_image_reason, plan};
 use super::work::{Found, Shared, work};
 use super::{Event, File, InspectOptions, Outcome, record};
 use crate::diagnostic::{from_binary, from_fault};
@@ -19,6 +19,8 @@ pub(super) struct Walk<'a> {
     outcome: Outcome,
     /// Files inside, whether or not with device code.
     leaves: usize,
+    /// Modules without a cubin.
+    uncompiled_modules: usize,
     /// For each GPU asked for: kernels that have an image for it, and others with the reason why not.
     answered: Vec<BTreeSet<String>>,
     missing: Vec<Vec<(String, String)>>,
@@ -33,6 +35,7 @@ impl<'a> Walk<'a> {
             tell,
             outcome: Outcome::default(),
             leaves: 0,
+            uncompiled_modules: 0,
             answered: vec![BTreeSet::new(); gpus],
             missing: vec![Vec::new(); gpus],
         }
@@ -72,6 +75,8 @@ impl<'a> Walk<'a> {
             let place = [leaf.path, &fault.place].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>();
             self.outcome.diagnostics.push(from_binary(self.file, Some(place.join("/")), &fault.error));
         }
+        let compiled = |module: &&Module| elf_images(module).next().is_some();
+        self.uncompiled_modules += artifact.modules.iter().filter(|module| !compiled(module)).count();
         let (jobs, totals) = plan(&artifact, self.options);
         self.outcome.totals.add(&totals);
         let companion = leaf.companion.as_deref().or(companion);
@@ -126,20 +131,24 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// A file without cubins is not an error; that its kernels have no resources yet has to be said.
+    /// Kernels that are there as PTX or LTO-IR alone are no error; that they have no resources yet has to be said.
     fn note_what_has_no_kernels(&mut self) {
         let totals = &self.outcome.totals;
         let cubins = totals.images - totals.ptx - totals.lto_ir - totals.unknown;
-        if cubins > 0 || totals.images == 0 {
-            return;
-        }
         let kinds = [(totals.ptx, "PTX"), (totals.lto_ir, "LTO-IR"), (totals.unknown, "of unknown kind")];
         let kinds: Vec<String> =
             kinds.iter().filter(|(number, _)| *number > 0).map(|(number, kind)| format!("{number} {kind}")).collect();
-        let message = format!(
-            "no compiled kernels, only {}: registers and shared memory are known once it is compiled to a cubin",
-            kinds.join(", ")
-        );
+        let message = match (cubins, self.uncompiled_modules) {
+            (0, 1..) => format!(
+                "no compiled kernels, only {}: registers and shared memory are known once it is compiled to a cubin",
+                kinds.join(", ")
+            ),
+            (_, 1..) => format!(
+                "{} modules hold no cubin, only PTX or LTO-IR; their kernels are not listed",
+                self.uncompiled_modules
+            ),
+            (_, 0) => return,
+        };
         self.outcome.diagnostics.push(Diagnostic {
             severity: Severity::Note,
             code: "not_compiled".to_owned(),

@@ -64,12 +64,10 @@ fn is_read(for_whom: &[Wanted]) -> bool {
     for_whom.iter().any(|who| !matches!(who, Wanted::Missing(_)))
 }
 
-/// An image that nobody asked for and that can't be read is counted as not selected already, and not complained of.
+/// An image that is only looked into for names is counted as not selected already.
 fn failed(found: &mut Found, for_whom: &[Wanted], diagnostic: Diagnostic) {
-    if is_read(for_whom) {
-        found.totals.failed += 1;
-        found.diagnostics.push(diagnostic);
-    }
+    found.totals.failed += u32::from(is_read(for_whom));
+    found.diagnostics.push(diagnostic);
 }
 
 fn read(
@@ -90,6 +88,15 @@ fn read(
             place: Some(entry.to_owned()),
             message: fault.clone(),
         }));
+    }
+    if image.architecture.capability != cubin.architecture.capability {
+        found.diagnostics.push(Diagnostic {
+            severity: Severity::Warning,
+            code: "target_mismatch".to_owned(),
+            file: shared.file.to_owned(),
+            place: Some(entry.to_owned()),
+            message: format!("the container says {}, the cubin {}", image.architecture, cubin.architecture),
+        });
     }
     // The container can know more of the target than the cubin: old toolkits mark `a` there alone.
     let architecture =
@@ -156,7 +163,7 @@ fn function(
                 let one = [None];
                 let several: Vec<_> = launches.iter().map(Some).collect();
                 for launch in if several.is_empty() { &one[..] } else { &several } {
-                    let known = Known { launch: *launch, metadata };
+                    let known = Known { launch: *launch, metadata, relocatable: place.relocatable };
                     tell(target.name(), Some(target.limits), answer(function, target.limits, options, known));
                 }
             }

@@ -218,25 +218,14 @@ pub struct Totals {
     pub device_functions: u32,
     /// Kernels left out by `--kernel`.
     pub filtered: u32,
+    /// Records left out by `--top`.
+    pub not_shown: u32,
 }
 
 impl Totals {
     /// Adds the counts of another file.
     pub fn add(&mut self, other: &Self) {
-        let Self {
-            files,
-            images,
-            read,
-            not_selected,
-            relocatable,
-            ptx,
-            lto_ir,
-            unknown,
-            failed,
-            kernels,
-            device_functions,
-            filtered,
-        } = other;
+        let Self { files, images, read, not_selected, relocatable, ptx, lto_ir, unknown, failed, .. } = other;
         self.files += files;
         self.images += images;
         self.read += read;
@@ -246,8 +235,9 @@ impl Totals {
         self.lto_ir += lto_ir;
         self.unknown += unknown;
         self.failed += failed;
-        self.kernels += kernels;
-        self.device_functions += device_functions;
-        self.filtered += filtered;
+        self.kernels += other.kernels;
+        self.device_functions += other.device_functions;
+        self.filtered += other.filtered;
+        self.not_shown += other.not_shown;
     }
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use occupant_core::{CalcRequest, GpuSelector, Shape};
+use occupant_core::{CalcRequest, GpuSelector, Shape, parse_block};
 
 use super::shape::{SetUp, size};
 
@@ -14,21 +14,25 @@ Examples:
   occupant calc --gpu h100 --gpu rtx-4090 --regs 40 --block 1024 --by-hand
   occupant calc --batch shapes.csv --gpu a100 > answers.csv
 
-Exit status: 0 the shape can launch, 1 it can't (on any of the GPUs), 2 the question could not be answered.
-A batch is CSV with a header of any of: cc, gpu, registers, block, shared_static, shared_dynamic, barriers,
-virtual_resources, carveout; kernel and label are carried along. It ends with 0 where every line could be read.")]
+Exit status: 0 the shape can launch, 1 it can't (on any of the GPUs),
+2 the question could not be answered.
+
+A batch is CSV. Its header names any of: cc, gpu, registers, block,
+shared_static, shared_dynamic, barriers, virtual_resources, carveout; kernel
+and label are carried along. It ends with 0 where every line could be read.")]
 pub(crate) struct CalcOptions {
-    /// GPU model, family, architecture or compute capability; repeat for a matrix
+    /// GPU model, family such as h100, generation such as hopper, architecture or compute capability; repeat for a matrix
     #[arg(long, value_name = "GPU")]
     pub(crate) gpu: Vec<GpuSelector>,
     /// Many shapes from a CSV file, `-` for standard input; answers are CSV
     #[arg(long, value_name = "FILE", conflicts_with_all = ["by_hand", "cluster", "grid", "tensor_columns"])]
     pub(crate) batch: Option<PathBuf>,
     /// Registers per thread, as ptxas prints them
-    #[arg(long, visible_alias = "regs", value_name = "N", default_value_t = 0, help_heading = "Launch shape")]
+    #[arg(long, visible_alias = "regs", value_name = "N", default_value_t = 0, help_heading = "Launch shape",
+        value_parser = clap::value_parser!(u32).range(..=65536))]
     registers: u32,
-    /// Threads per block
-    #[arg(long, value_name = "N", default_value_t = 256, help_heading = "Launch shape")]
+    /// Threads per block, or dimensions such as 16x16
+    #[arg(long, value_name = "N", default_value = "256", value_parser = parse_block, help_heading = "Launch shape")]
     block: u32,
     /// Static shared memory per block
     #[arg(long, alias = "smem-static", value_name = "SIZE", default_value = "0", value_parser = size, help_heading = "Launch shape")]
@@ -48,7 +52,7 @@ pub(crate) struct CalcOptions {
     /// Blocks per cluster
     #[arg(long, value_name = "N", help_heading = "Launch shape")]
     cluster: Option<u32>,
-    /// Blocks of the grid
+    /// Blocks of the grid: has to be a multiple of the cluster, and is told whether it fills the GPU
     #[arg(long, value_name = "N", help_heading = "Launch shape")]
     grid: Option<u32>,
     #[command(flatten)]

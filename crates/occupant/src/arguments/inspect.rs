@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use occupant_core::{Architecture, GpuSelector, InspectOptions, Launches, Regex};
+use occupant_core::{Architecture, GpuSelector, InspectOptions, Launches, Regex, parse_block};
 
 use super::shape::{SetUp, size};
 
@@ -30,15 +30,23 @@ pub(crate) enum Sort {
 #[command(after_help = "\
 Examples:
   occupant inspect libfoo.so
-  occupant inspect libfoo.so --gpu h100-sxm --kernel 'gemm|attention' --sort occupancy --top 20
+  occupant inspect libfoo.so --gpu h100-sxm --sort occupancy --top 20
+  occupant inspect dist/foo.whl --kernel 'gemm|attention' --format csv
+  occupant inspect ~/.triton/cache
   occupant inspect build/ --launches launches.csv --format jsonl
 
-An occupancy is exact where the launch is known, an upper bound (<=) where only a maximum block size is known or
-dynamic shared memory is not, and hypothetical (~) at an assumed block of 256 threads.
-Launches are CSV: kernel,block,shared_dynamic; a kernel by its mangled or demangled name.
-Exit status: 0 done (also where kernels can't launch), 2 where something could not be read.")]
+An occupancy is exact where the launch is known, an upper bound (<=) where only
+a maximum block size is known or dynamic shared memory is not, and hypothetical
+(~) at an assumed block of 256 threads.
+
+Launches are CSV: kernel,block,shared_dynamic. A kernel is named by its mangled
+or demangled name, with or without parameters; names with commas need quotes.
+
+Exit status: 0 done (also where kernels can't launch), 2 where something could
+not be read.")]
 pub(crate) struct InspectFlags {
-    /// Libraries, objects, fatbins or cubins; a directory stands for the binaries in it, `-` for standard input
+    /// Libraries, objects, fatbins, cubins, wheels and other archives; a directory stands for those in it, `-` for standard
+    /// input
     #[arg(required = true, value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
     /// Answer for this GPU with the image that it runs; repeat for several
@@ -50,13 +58,13 @@ pub(crate) struct InspectFlags {
     /// Only kernels whose mangled or demangled name matches this regular expression
     #[arg(long, value_name = "REGEX")]
     kernel: Option<Regex>,
-    /// Threads per block where the binary does not fix them
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Launch shape")]
+    /// Threads per block, or dimensions such as 16x16, where the binary does not require one
+    #[arg(long, value_name = "N", value_parser = block, help_heading = "Launch shape")]
     block: Option<u32>,
     /// Dynamic shared memory per block for kernels that may use it
     #[arg(long, alias = "smem-dynamic", value_name = "SIZE", value_parser = size, help_heading = "Launch shape")]
     shared_dynamic: Option<u32>,
-    /// Real launch shapes by kernel name: CSV with kernel,block,shared_dynamic
+    /// Real launch shapes by kernel name: CSV with kernel,block,shared_dynamic; `-` for standard input
     #[arg(long, value_name = "FILE", help_heading = "Launch shape")]
     pub(crate) launches: Option<PathBuf>,
     #[command(flatten)]
@@ -64,7 +72,7 @@ pub(crate) struct InspectFlags {
     /// Order of the kernels; as in the file where not given
     #[arg(long, value_enum, value_name = "KEY")]
     pub(crate) sort: Option<Sort>,
-    /// Only the first N kernels after sorting
+    /// Only the first N kernels of each GPU after sorting
     #[arg(long, value_name = "N")]
     pub(crate) top: Option<usize>,
     /// List device functions that are no kernels too
@@ -78,11 +86,35 @@ pub(crate) struct InspectFlags {
     threads: Option<usize>,
 }
 
+fn block(text: &str) -> Result<u32, String> {
+    match parse_block(text) {
+        Ok(0) => Err("a block has at least 1 thread".to_owned()),
+        Ok(threads) => Ok(threads),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
 impl InspectFlags {
+    /// Whether images are filtered by architecture.
+    pub(crate) fn has_arch(&self) -> bool {
+        !self.arch.is_empty()
+    }
+
+    /// The GPUs asked for, each once.
+    fn gpus(&self) -> Vec<GpuSelector> {
+        let mut gpus: Vec<GpuSelector> = Vec::new();
+        for gpu in &self.gpu {
+            if !gpus.contains(gpu) {
+                gpus.push(gpu.clone());
+            }
+        }
+        gpus
+    }
+
     /// The options that the flags make, with the launches read from their file.
     pub(crate) fn options(&self, launches: Launches) -> InspectOptions {
         InspectOptions {
-            gpus: self.gpu.clone(),
+            gpus: self.gpus(),
             architectures: self.arch.clone(),
             kernel: self.kernel.clone(),
             block: self.block,

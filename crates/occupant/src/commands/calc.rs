@@ -8,6 +8,7 @@ use occupant_report::{calc_sheet, calc_text, json, json_line, matrix_text};
 
 use super::Status;
 use crate::arguments::CalcOptions;
+use crate::file::lines;
 use crate::output::{Format, Output, complain};
 
 pub(crate) fn run(options: &CalcOptions, output: &mut Output) -> anyhow::Result<Status> {
@@ -59,11 +60,7 @@ fn batch(file: &Path, options: &CalcOptions, output: &mut Output) -> anyhow::Res
     }
     let request = options.request();
     let name = file.display().to_string();
-    let input: Box<dyn std::io::Read> = if file == Path::new("-") {
-        Box::new(std::io::stdin().lock())
-    } else {
-        Box::new(std::fs::File::open(file).with_context(|| name.clone())?)
-    };
+    let input = lines(file).with_context(|| name.clone())?;
     let gpu = options.gpu.first();
     if let Some(gpu) = gpu {
         Target::named(gpu, request.rules)?;

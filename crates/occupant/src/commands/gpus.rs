@@ -9,11 +9,10 @@ use crate::arguments::GpusOptions;
 use crate::output::{Format, Output};
 
 pub(crate) fn run(options: &GpusOptions, output: &mut Output) -> anyhow::Result<Status> {
-    let wanted = options.name.join(" ");
-    let report = gpu_rows(&wanted);
+    let report = gpu_rows(&options.name);
     if report.gpus.is_empty() && report.compute_capabilities.is_empty() {
         // The error of the look-up has the nearest names.
-        wanted.parse::<GpuSelector>()?;
+        options.name.join(" ").parse::<GpuSelector>()?;
     }
     let text = match output.format() {
         Format::Table => gpus_text(&report, output.width()),

@@ -1,8 +1,8 @@
 //! `occupant inspect`.
 
 use std::cmp::Reverse;
-use std::fs::File;
 use std::io::{IsTerminal, stderr};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
@@ -13,7 +13,7 @@ use occupant_report::{inspect_markdown, inspect_sheet, inspect_text, json, json_
 
 use super::Status;
 use crate::arguments::{InspectFlags, Sort};
-use crate::file::{Found, Input, Spool, companion, files};
+use crate::file::{Found, Input, Spool, companion, files, lines};
 use crate::output::{self, Format, Output};
 
 /// A scan that takes longer than this shows its progress.
@@ -26,8 +26,8 @@ pub(crate) fn run(flags: &InspectFlags, output: &mut Output) -> anyhow::Result<S
     let launches = match &flags.launches {
         None => Launches::default(),
         Some(path) => {
-            let file = File::open(path).with_context(|| path.display().to_string())?;
-            Launches::read(file).with_context(|| path.display().to_string())?
+            let read = lines(path).map_err(anyhow::Error::from).and_then(|file| Ok(Launches::read(file)?));
+            read.with_context(|| path.display().to_string())?
         }
     };
     let options = flags.options(launches);
@@ -35,26 +35,9 @@ pub(crate) fn run(flags: &InspectFlags, output: &mut Output) -> anyhow::Result<S
     let mut scan =
         Scan { options: &options, streamed, kernels: Vec::new(), diagnostics: Vec::new(), totals: Totals::default() };
     for path in &flags.paths {
-        match files(path) {
-            Err(error) => scan.failed(path.display().to_string(), &format!("{error:#}")),
-            Ok(found) if found.is_empty() => {
-                scan.failed(
-                    path.display().to_string(),
-                    "no binary in this directory starts like an ELF file or a fatbin",
-                );
-            }
-            Ok(found) => {
-                let before = (scan.totals.images, scan.diagnostics.len());
-                let in_directory = found.iter().any(|file| !file.named);
-                for file in found {
-                    scan.file(&file, output)?;
-                }
-                if in_directory && (scan.totals.images, scan.diagnostics.len()) == before {
-                    scan.failed(path.display().to_string(), "no binary in this directory has CUDA device code");
-                }
-            }
-        }
+        scan.path(path, output)?;
     }
+    scan.note_what_matched_nothing(flags);
     scan.print(flags, output)
 }
 
@@ -67,14 +50,54 @@ struct Scan<'a> {
 }
 
 impl Scan<'_> {
+    fn say(&mut self, severity: Severity, code: &str, file: String, message: String) {
+        self.diagnostics.push(Diagnostic { severity, code: code.to_owned(), file, place: None, message });
+    }
+
     fn failed(&mut self, file: String, message: &str) {
-        self.diagnostics.push(Diagnostic {
-            severity: Severity::Error,
-            code: "file".to_owned(),
-            file,
-            place: None,
-            message: message.to_owned(),
-        });
+        self.say(Severity::Error, "file", file, message.to_owned());
+    }
+
+    /// A file, or all in a directory.
+    fn path(&mut self, path: &Path, output: &mut Output) -> anyhow::Result<()> {
+        let before = (self.totals.images, self.diagnostics.len());
+        let (found, unlisted) = files(path);
+        for (folder, error) in unlisted {
+            self.failed(folder.display().to_string(), &error.to_string());
+        }
+        let in_directory = found.iter().all(|file| !file.named);
+        for file in found {
+            self.file(&file, output)?;
+        }
+        if in_directory && (self.totals.images, self.diagnostics.len()) == before {
+            self.failed(path.display().to_string(), "nothing in this directory has CUDA device code");
+        }
+        Ok(())
+    }
+
+    /// A filter or a launch that nothing matches is mostly a slip.
+    fn note_what_matched_nothing(&mut self, flags: &InspectFlags) {
+        let file = flags.paths.first().map_or_else(String::new, |path| path.display().to_string());
+        let Totals { read, not_selected, kernels, filtered, .. } = self.totals;
+        if kernels > 0 && filtered == kernels {
+            let message = format!("--kernel matches none of {kernels} kernels");
+            self.say(Severity::Warning, "no_match", file.clone(), message);
+        }
+        if read == 0 && not_selected > 0 && flags.gpu.is_empty() {
+            let message = format!("--arch matches none of {not_selected} cubins");
+            self.say(Severity::Warning, "no_match", file, message);
+        } else if read == 0 && not_selected > 0 && flags.has_arch() {
+            let message = format!("--gpu and --arch together match none of {not_selected} cubins");
+            self.say(Severity::Warning, "no_match", file, message);
+        }
+        let unmatched: Vec<String> = self.options.launches.unmatched().into_iter().map(str::to_owned).collect();
+        if let (Some(first), Some(launches)) = (unmatched.first(), &flags.launches) {
+            let message = match unmatched.len() {
+                1 => format!("no kernel is named `{first}`"),
+                number => format!("{number} names are no kernel's, the first is `{first}`"),
+            };
+            self.say(Severity::Warning, "no_match", launches.display().to_string(), message);
+        }
     }
 
     fn file(&mut self, found: &Found, output: &mut Output) -> anyhow::Result<()> {
@@ -119,7 +142,9 @@ impl Scan<'_> {
         if let Some(key) = flags.sort {
             sort(&mut self.kernels, key);
         }
-        self.kernels.truncate(flags.top.unwrap_or(usize::MAX));
+        if let Some(top) = flags.top {
+            self.totals.not_shown = keep_top(&mut self.kernels, top);
+        }
         let failed = self.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
         let report = InspectReport {
             schema: "occupant.inspect.v1",
@@ -127,18 +152,44 @@ impl Scan<'_> {
             diagnostics: self.diagnostics,
             totals: self.totals,
         };
-        match output.format() {
-            Format::Table if report.totals.images == 0 => {}
-            Format::Table => output.write(&inspect_text(&report, output.width()))?,
-            Format::Json => output.write(&json(&report)?)?,
-            Format::Jsonl => report.kernels.iter().try_for_each(|kernel| anyhow::Ok(output.write(&line(kernel)?)?))?,
-            Format::Csv => output.write(&inspect_sheet(&report.kernels).csv())?,
-            Format::Markdown => output.write(&inspect_markdown(&report))?,
-        }
-        output.finish()?;
+        let printed = print(&report, output);
+        // Whatever becomes of standard output, what went wrong is told.
         report.diagnostics.iter().for_each(output::diagnostic);
-        Ok(if failed { Status::CouldNot } else { Status::Done })
+        match printed {
+            Err(error) if failed && output::is_broken_pipe(&error) => Ok(Status::CouldNot),
+            Err(error) => Err(error),
+            Ok(()) if failed => Ok(Status::CouldNot),
+            Ok(()) => Ok(Status::Done),
+        }
     }
+}
+
+fn print(report: &InspectReport, output: &mut Output) -> anyhow::Result<()> {
+    match output.format() {
+        Format::Table if report.totals.images == 0 => {}
+        Format::Table => output.write(&inspect_text(report, output.width()))?,
+        Format::Json => output.write(&json(report)?)?,
+        Format::Jsonl => report.kernels.iter().try_for_each(|kernel| anyhow::Ok(output.write(&line(kernel)?)?))?,
+        Format::Csv => output.write(&inspect_sheet(&report.kernels).csv())?,
+        Format::Markdown => output.write(&inspect_markdown(report))?,
+    }
+    Ok(output.finish()?)
+}
+
+/// Keeps the first `top` kernels of each GPU that are not only a name; returns how many went.
+fn keep_top(kernels: &mut Vec<KernelRecord>, top: usize) -> u32 {
+    let before = kernels.len();
+    let mut kept: Vec<(Option<String>, usize)> = Vec::new();
+    kernels.retain(|kernel| {
+        let gpu = kernel.gpu.as_ref().map(|gpu| gpu.name.clone());
+        let at = kept.iter().position(|(name, _)| *name == gpu).unwrap_or_else(|| {
+            kept.push((gpu, 0));
+            kept.len() - 1
+        });
+        kept[at].1 += 1;
+        kept[at].1 <= top
+    });
+    u32::try_from(before - kernels.len()).unwrap_or(u32::MAX)
 }
 
 fn line(kernel: &KernelRecord) -> anyhow::Result<String> {
