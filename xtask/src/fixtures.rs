@@ -91,7 +91,7 @@ fn cook(recipe: &Recipe, build: &Path) -> anyhow::Result<()> {
 }
 
 /// The program that a recipe names, such as `ptxas-12.4.131`.
-fn tool(name: &str) -> anyhow::Result<PathBuf> {
+pub(crate) fn tool(name: &str) -> anyhow::Result<PathBuf> {
     let (program, version) = name.split_once('-').with_context(|| format!("{name}: a tool and its version"))?;
     let folder = match version {
         "13.5.37" => {

@@ -4,7 +4,7 @@ use std::fs;
 
 use anyhow::bail;
 use clap::Args;
-use occupant_core::report::{CalcReport, GpuLine, GpusReport, InspectReport, KernelLine, MatrixReport};
+use occupant_core::report::{CalcReport, GpuLine, GpusReport, InspectReport, KernelLine, MatrixReport, SummaryReport};
 
 use crate::paths;
 
@@ -24,6 +24,7 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
         ("occupant.matrix.v1", schemars::schema_for!(MatrixReport)),
         ("occupant.inspect.v1", schemars::schema_for!(InspectReport)),
         ("occupant.kernel.v1", schemars::schema_for!(KernelLine<'static>)),
+        ("occupant.summary.v1", schemars::schema_for!(SummaryReport)),
         ("occupant.gpus.v1", schemars::schema_for!(GpusReport)),
         ("occupant.gpu.v1", schemars::schema_for!(GpuLine<'static>)),
     ];
@@ -43,7 +44,7 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
         bail!("not up to date: {}; run `cargo xtask schema`", stale.join(", "));
     }
     println!(
-        "schemas: {} of 6 written{}",
+        "schemas: {} of 7 written{}",
         stale.len(),
         stale.iter().map(|name| format!(" {name}")).collect::<String>()
     );

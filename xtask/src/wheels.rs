@@ -8,7 +8,8 @@ use anyhow::{Context, bail};
 
 use crate::{paths, process};
 
-/// The folder with the unpacked wheel of a requirement such as `nvidia-cuda-runtime==13.5.37`.
+/// The folder with the unpacked wheel of a requirement such as `nvidia-cuda-runtime==13.5.37`. For another Python or
+/// platform than this one's, it follows: `torchvision==0.8.2@3.7`, `bitsandbytes==0.50.2@win_amd64`.
 pub(crate) fn unpacked(requirement: &str) -> anyhow::Result<PathBuf> {
     tree(&requirement.replace("==", "-"), &[requirement])
 }
@@ -29,7 +30,13 @@ pub(crate) fn tree(name: &str, requirements: &[&str]) -> anyhow::Result<PathBuf>
         fs::create_dir_all(&download)?;
         let mut pip = Command::new("python3");
         pip.args(["-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]);
-        pip.args(["--only-binary=:all:", "--dest"]).arg(&download).arg(requirement);
+        let (package, made_for) = requirement.split_once('@').unwrap_or((requirement, ""));
+        pip.args(["--only-binary=:all:", "--dest"]).arg(&download).arg(package);
+        match made_for {
+            "" => {}
+            "win_amd64" => drop(pip.args(["--platform", made_for])),
+            python => drop(pip.args(["--platform", "manylinux1_x86_64", "--python-version", python])),
+        }
         process::output(&mut pip).with_context(|| format!("downloading {requirement}"))?;
         let wheel = only_wheel(&download)?;
         process::output(Command::new("python3").args(["-m", "zipfile", "-e"]).arg(&wheel).arg(&partial))?;

@@ -154,10 +154,10 @@ impl Finder<'_> {
         while at < range.end {
             length = length.min(range.end.saturating_sub(at));
             let chunk = self.source.fetch(at, usize::try_from(length).ok()?).ok()?;
-            if let Some(found) = chunk.iter().position(|byte| *byte != 0) {
-                let offset = at.saturating_add(found as u64);
-                let past = offset.saturating_sub(range.start).checked_rem(ALIGNMENT)?;
-                return Some(offset.saturating_sub(past));
+            // Whole words: a gigabyte of padding is read in a fraction of a second.
+            let word = |bytes: &[u8]| bytes.iter().fold(0, |all, byte| all | byte) != 0;
+            if let Some(found) = chunk.chunks(ALIGNMENT as usize).position(word) {
+                return Some(at.saturating_add((found as u64).saturating_mul(ALIGNMENT)));
             }
             at = at.saturating_add(length);
             // Mostly there is none; a long run is read in ever larger pieces.

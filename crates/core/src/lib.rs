@@ -27,6 +27,7 @@ mod ordered;
 pub mod report;
 mod shape;
 mod size;
+mod summary;
 mod target;
 mod triton;
 
@@ -41,4 +42,5 @@ pub use occupant_occupancy::{Carveout, InvalidShape, PartitionedCaching, Shape};
 pub use regex::Regex;
 pub use shape::{ParseCarveoutError, carveout_name, parse_carveout};
 pub use size::{ParseBlockError, ParseSizeError, parse_block, parse_size};
+pub use summary::{GroupBy, Summary};
 pub use target::Target;

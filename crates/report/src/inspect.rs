@@ -1,6 +1,6 @@
 //! `occupant inspect` for people and for spreadsheets.
 
-use occupant_core::report::{Basis, BlockFrom, InspectReport, KernelRecord, SharedFrom};
+use occupant_core::report::{Basis, BlockFrom, InspectReport, KernelRecord, NameRecord, SharedFrom};
 use occupant_core::shorten;
 use serde::Serialize;
 
@@ -12,13 +12,13 @@ use crate::words::{count, grouped, percent, printable, resource, wrapped};
 /// The kernels as a table that fits `width`, then what its marks mean and a line of totals. Kernels of which only the name
 /// is known are told together, with the reason.
 #[must_use]
-pub fn inspect_text(report: &InspectReport, width: usize) -> String {
+pub fn inspect_text(report: &InspectReport, names: bool, width: usize) -> String {
     let shown: Vec<&KernelRecord> = report.kernels.iter().filter(|kernel| kernel.entry.is_some()).collect();
     let mut text = String::new();
     if !shown.is_empty() {
-        let mut table = table(&shown);
-        let names: Vec<&str> = shown.iter().map(|kernel| kernel.demangled.as_str()).collect();
-        let mut cut = distinct(&names, table.first_width(width)).into_iter();
+        let mut table = table(&shown, names);
+        let full: Vec<&str> = shown.iter().map(|kernel| kernel.demangled.as_str()).collect();
+        let mut cut = distinct(&full, table.first_width(width)).into_iter();
         for line in &mut table.lines {
             if let Line::Cells(row) = line {
                 row[0] = cut.next().map_or_else(String::new, |name| printable(&name).into_owned());
@@ -37,7 +37,7 @@ pub fn inspect_text(report: &InspectReport, width: usize) -> String {
     text + &wrapped(&totals(report), width, 2)
 }
 
-fn table(kernels: &[&KernelRecord]) -> Table {
+fn table(kernels: &[&KernelRecord], names: bool) -> Table {
     let several_files = kernels.iter().any(|kernel| kernel.file != kernels[0].file);
     let several_gpus = kernels.iter().any(|kernel| kernel.gpu != kernels[0].gpu);
     let any = |has: fn(&KernelRecord) -> bool| kernels.iter().any(|kernel| has(kernel));
@@ -45,6 +45,10 @@ fn table(kernels: &[&KernelRecord]) -> Table {
         (Column::left("kernel", u8::MAX), true),
         (Column::left("gpu", 100), several_gpus),
         (Column::left("arch", 60), true),
+        (Column::left("tile", 110), names),
+        (Column::right("stages", 105), names),
+        (Column::left("cluster", 104), names),
+        (Column::left("schedule", 90), names),
         (Column::right("regs", u8::MAX), true),
         (Column::right("shared", 80), any(|kernel| shared(kernel) != "0")),
         (Column::right("stack", 10), any(|kernel| kernel.stack != Some(0))),
@@ -87,6 +91,10 @@ fn cells(kernel: &KernelRecord) -> Vec<String> {
         shorten(&kernel.demangled, usize::MAX).into_owned(),
         kernel.gpu.as_ref().map_or(String::new(), |gpu| gpu.name.clone()),
         kernel.arch.clone().unwrap_or_else(|| "-".to_owned()),
+        name_part(kernel, |named| sizes(&named.tile)),
+        name_part(kernel, |named| named.stages.map_or_else(String::new, |stages| stages.to_string())),
+        name_part(kernel, |named| sizes(&named.cluster)),
+        name_part(kernel, |named| named.schedule.join("+")),
         number(kernel.registers),
         shared(kernel),
         kernel.stack.map_or(if kernel.entry.is_some() { "?" } else { "-" }.to_owned(), |stack| stack.to_string()),
@@ -107,6 +115,15 @@ fn cells(kernel: &KernelRecord) -> Vec<String> {
             (_, None) => "-".to_owned(),
         },
     ]
+}
+
+/// What the name states, a dash where it does not.
+fn name_part(kernel: &KernelRecord, part: fn(&NameRecord) -> String) -> String {
+    kernel.from_name.as_ref().map(part).filter(|part| !part.is_empty()).unwrap_or_else(|| "-".to_owned())
+}
+
+fn sizes(numbers: &[u32]) -> String {
+    numbers.iter().map(u32::to_string).collect::<Vec<_>>().join("x")
 }
 
 /// Static shared memory, and dynamic after a plus sign: `1024`, `1024+48000`, `1024+?`.
@@ -270,6 +287,10 @@ pub fn inspect_sheet(kernels: &[KernelRecord]) -> Sheet {
             "warps_per_sm",
             "percent",
             "limiters",
+            "tile",
+            "stages",
+            "cluster",
+            "schedule",
         ],
         rows: kernels.iter().map(row).collect(),
     }
@@ -278,6 +299,7 @@ pub fn inspect_sheet(kernels: &[KernelRecord]) -> Sheet {
 fn row(kernel: &KernelRecord) -> Vec<String> {
     let number = |value: Option<u32>| value.map_or_else(String::new, |value| value.to_string());
     let text = |value: &Option<String>| value.clone().unwrap_or_default();
+    let named = kernel.from_name.as_ref();
     let found = kernel.occupancy.as_ref();
     vec![
         kernel.file.clone(),
@@ -311,6 +333,10 @@ fn row(kernel: &KernelRecord) -> Vec<String> {
         number(found.map(|found| found.warps_per_sm)),
         found.map_or_else(String::new, |found| format!("{:?}", found.percent)),
         found.map_or_else(String::new, |found| found.limiters.join("+")),
+        named.map_or_else(String::new, |named| sizes(&named.tile)),
+        number(named.and_then(|named| named.stages)),
+        named.map_or_else(String::new, |named| sizes(&named.cluster)),
+        named.map_or_else(String::new, |named| named.schedule.join("+")),
     ]
 }
 
@@ -342,11 +368,11 @@ pub fn inspect_markdown(report: &InspectReport) -> String {
         let mut row = vec![
             format!("`{}`", printable(&all[0]).replace('`', "'")),
             all[2].clone(),
-            all[3].clone(),
-            all[4].clone(),
+            all[7].clone(),
             all[8].clone(),
-            all[9].clone(),
-            all[10].clone(),
+            all[12].clone(),
+            all[13].clone(),
+            all[14].clone(),
             limit,
         ];
         if with_gpu {

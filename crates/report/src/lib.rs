@@ -9,6 +9,7 @@ mod inspect;
 mod json;
 mod names;
 mod sheet;
+mod summary;
 mod table;
 mod words;
 
@@ -17,3 +18,4 @@ pub use gpus::{gpus_sheet, gpus_text};
 pub use inspect::{inspect_markdown, inspect_sheet, inspect_text};
 pub use json::{json, json_line};
 pub use sheet::Sheet;
+pub use summary::{summary_markdown, summary_sheet, summary_text};

@@ -3,7 +3,9 @@
 //! Libraries and the oracle come from PyPI wheels and stay under `target/xtask`; nothing of them is committed.
 
 mod cuobjdump;
+mod made;
 mod ours;
+mod piecewise;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -17,8 +19,14 @@ use crate::wheels;
 #[derive(Args)]
 pub(crate) struct Options {
     /// Only the two smallest libraries, as in continuous integration
-    #[arg(long)]
+    #[arg(long, conflicts_with = "full")]
     small: bool,
+    /// Every library, some 9 GB unpacked, and those that cuobjdump can't read whole
+    #[arg(long)]
+    full: bool,
+    /// Only libraries whose wheel or path contains this
+    #[arg(long, default_value = "")]
+    only: String,
 }
 
 /// A function of an image: capability as a number such as 90, mangled name.
@@ -69,16 +77,61 @@ const LARGE: &[Library] = &[
     library("nvidia-curand-cu12==10.3.10.19", "nvidia/curand/lib/libcurand.so.10", 3848),
 ];
 
+const SGL: &str = "sgl-kernel==0.3.21";
+
+/// Further libraries that cuobjdump reads whole.
+const FULL: &[Library] = &[
+    library("jax-cuda12-plugin==0.10.2", "jax_cuda12_plugin/_solver.so", 104),
+    library("jax-cuda12-plugin==0.10.2", "jax_cuda12_plugin/_linalg.so", 56),
+    library("ctranslate2==4.8.5", "ctranslate2.libs/*", 3772),
+    library("faiss-gpu-cu12==1.14.1", "faiss_gpu_cu12.libs/libfaiss*", 1504),
+    library("warp-lang==1.19.0", "warp/bin/warp.so", 2639),
+    library("xgboost==3.2.0", "xgboost/lib/libxgboost.so", 11_900),
+    library("nvidia-cusparselt-cu12==0.8.1", "nvidia/cusparselt/lib/libcusparseLt.so.0", 9336),
+    library("nvidia-nccl-cu12==2.32.3", "nvidia/nccl/lib/libnccl.so.2", 1566),
+    library(SGL, "sgl_kernel/sm90/common_ops.abi3.so", 15_336),
+    library(SGL, "sgl_kernel/flash_ops.abi3.so", 14_127),
+    library("onnxruntime-gpu==1.31.1", "onnxruntime/capi/libonnxruntime_providers_cuda.so", 74_494),
+];
+
+/// Libraries on which cuobjdump gives up: it is given their cubins one by one.
+const PIECEWISE: &[Library] = &[
+    library("torchvision==0.8.2@3.7", "torchvision/_C.so", 180),
+    library("nvidia-curand-cu11==10.3.0.86", "nvidia/curand/lib/libcurand.so.10", 2664),
+    library("xgboost==1.0.2", "xgboost/lib/libxgboost.so", 2934),
+    library("spconv-cu120==2.3.6", "spconv/core_cc*", 13_166),
+    library("cupy-cuda80==7.8.0@3.6", "cupy/cuda/thrust*", 2144),
+    library("nvidia-cufft-cu12==11.4.1.4", "nvidia/cufft/lib/libcufft.so.11", 4619),
+];
+
 pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     let large = if options.small { &[][..] } else { LARGE };
-    for library in SMALL.iter().chain(large) {
-        compare(library)?;
+    let full = if options.full { FULL } else { &[] };
+    let chosen = |library: &&Library| library.wheel.contains(&options.only) || library.path.contains(&options.only);
+    let mut failed = Vec::new();
+    let mut keep = |result: anyhow::Result<()>| {
+        if let Err(error) = result {
+            println!("FAILED: {error:#}");
+            failed.push(error);
+        }
+    };
+    SMALL.iter().chain(large).chain(full).filter(chosen).for_each(|library| keep(compare(library)));
+    if options.full {
+        PIECEWISE.iter().filter(chosen).for_each(|library| keep(piecewise::compare(library)));
+    }
+    if options.full && options.only.is_empty() {
+        keep(made::windows());
+        keep(made::archives());
     }
     if options.small {
         println!("left out by --small: {} larger libraries and the neighbours of cuda121", LARGE.len());
-    } else {
-        neighbours()?;
+    } else if options.only.is_empty() {
+        keep(neighbours());
     }
+    if !options.full && options.only.is_empty() {
+        println!("left out without --full: {} libraries", FULL.len() + PIECEWISE.len());
+    }
+    ensure!(failed.is_empty(), "{} libraries differ", failed.len());
     Ok(())
 }
 
@@ -94,8 +147,20 @@ pub(crate) fn cuobjdump() -> anyhow::Result<PathBuf> {
     cuobjdump::program(&wheels::unpacked(CUOBJDUMP)?)
 }
 
+/// The library's file; a `*` at the end of its path stands for the largest file whose name begins so.
 fn path(library: &Library) -> anyhow::Result<PathBuf> {
-    Ok(wheels::unpacked(library.wheel)?.join(library.path))
+    let folder = wheels::unpacked(library.wheel)?;
+    let Some(start) = library.path.strip_suffix('*') else { return Ok(folder.join(library.path)) };
+    let (parent, name) = start.rsplit_once('/').context("a folder and the start of a name")?;
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder.join(parent)).with_context(|| folder.join(parent).display().to_string())? {
+        let entry = entry?;
+        if entry.file_name().to_string_lossy().starts_with(name) && entry.metadata()?.is_file() {
+            found.push((entry.metadata()?.len(), entry.path()));
+        }
+    }
+    found.sort();
+    found.pop().map(|(_, path)| path).with_context(|| format!("no {}", library.path))
 }
 
 fn compare(library: &Library) -> anyhow::Result<()> {
@@ -105,10 +170,15 @@ fn compare(library: &Library) -> anyhow::Result<()> {
     let differences = differences(&ours.functions, &theirs);
     differences.iter().take(10).for_each(|line| println!("  {line}"));
     println!(
-        "{} {}: {} kernels, {} functions compared, {} differences",
+        "{} {}: {} kernels{}, {} functions compared, {} differences",
         library.wheel,
         library.path,
         ours.kernels,
+        if ours.elsewhere > 0 {
+            format!(" and {} outside the named sections, where cuobjdump does not look", ours.elsewhere)
+        } else {
+            String::new()
+        },
         theirs.values().map(Vec::len).sum::<usize>(),
         differences.len()
     );

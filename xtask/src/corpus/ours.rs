@@ -14,6 +14,8 @@ pub(super) struct File {
     pub(super) functions: Functions,
     pub(super) kernel_names: BTreeSet<Key>,
     pub(super) kernels: usize,
+    /// Kernels in fatbins outside the named sections, which cuobjdump does not see; they are not in `functions`.
+    pub(super) elsewhere: usize,
 }
 
 /// Every function of every executable cubin; a fault anywhere is an error here.
@@ -23,7 +25,9 @@ pub(super) fn functions(path: &Path) -> anyhow::Result<File> {
     ensure!(artifact.faults.is_empty(), "{}: {:?}", path.display(), artifact.faults);
     let mut file = File::default();
     let mut buffer = Vec::new();
-    for entry in artifact.modules.iter().filter(|module| !module.relocatable).flat_map(|module| &module.entries) {
+    let executable = artifact.modules.iter().filter(|module| !module.relocatable);
+    let entries = executable.flat_map(|module| module.entries.iter().map(move |entry| (module, entry)));
+    for (module, entry) in entries {
         if !entry.images.iter().any(|image| image.kind == ImageKind::Elf) {
             continue;
         }
@@ -31,14 +35,26 @@ pub(super) fn functions(path: &Path) -> anyhow::Result<File> {
         for image in entry.images.iter().filter(|image| image.kind == ImageKind::Elf) {
             let cubin = Cubin::parse(&unpacked.image(image)?)?;
             ensure!(cubin.faults.is_empty(), "{}: {:?}", path.display(), cubin.faults);
-            add(&mut file, &cubin);
+            if module.place.starts_with("offset") {
+                file.elsewhere += cubin.functions.iter().filter(|function| function.is_kernel).count();
+            } else {
+                add(&mut file, &cubin);
+            }
         }
     }
     file.functions.values_mut().for_each(|all| all.sort());
     Ok(file)
 }
 
-fn add(file: &mut File, cubin: &Cubin) {
+/// The functions of a file, those of one name in an order that both sides share.
+pub(super) fn sorted(file: File) -> Functions {
+    let mut functions = file.functions;
+    functions.values_mut().for_each(|all| all.sort());
+    functions
+}
+
+/// Adds the functions of a cubin.
+pub(super) fn add(file: &mut File, cubin: &Cubin) {
     let capability = cubin.architecture.capability;
     let number = u32::from(capability.major) * 10 + u32::from(capability.minor);
     for function in &cubin.functions {

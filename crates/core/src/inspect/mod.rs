@@ -9,7 +9,7 @@ mod record;
 mod walk;
 mod work;
 
-use occupant_binary::{Source, Store};
+use occupant_binary::{Source, Store, name_shape};
 use occupant_hardware::{Architecture, GpuSelector, Rules};
 use occupant_occupancy::{Carveout, PartitionedCaching};
 use regex::Regex;
@@ -26,6 +26,8 @@ pub struct InspectOptions {
     pub architectures: Vec<Architecture>,
     /// Only kernels whose mangled or demangled name matches.
     pub kernel: Option<Regex>,
+    /// Only kernels whose name states a tile that begins so.
+    pub tile: Option<Vec<u32>>,
     /// Threads per block where neither binary nor launches say.
     pub block: Option<u32>,
     /// Dynamic shared memory in bytes where neither binary nor launches say.
@@ -48,7 +50,9 @@ pub struct InspectOptions {
 
 impl InspectOptions {
     fn matches(&self, name: &str, demangled: &str) -> bool {
+        let by_tile = |tile: &Vec<u32>| name_shape(name, demangled).is_some_and(|shape| shape.tile.starts_with(tile));
         self.kernel.as_ref().is_none_or(|wanted| wanted.is_match(demangled) || wanted.is_match(name))
+            && self.tile.as_ref().is_none_or(by_tile)
     }
 
     fn threads(&self) -> usize {

@@ -1,10 +1,10 @@
 //! Puts the record of one kernel together: its resources, its answer, and what a reader should know about both.
 
-use occupant_binary::{Cluster, Function};
+use occupant_binary::{Cluster, Function, name_shape};
 use occupant_hardware::{Architecture, SmLimits};
 
 use super::launch::{Answer, threads};
-use crate::report::{ClusterRecord, GpuName, KernelRecord, SpillRecord};
+use crate::report::{ClusterRecord, GpuName, KernelRecord, NameRecord, SpillRecord};
 
 /// Where a kernel was found.
 pub(super) struct Place<'a> {
@@ -60,7 +60,7 @@ fn empty(file: &str, name: &str, demangled: &str, gpu: Option<GpuName>, answer: 
         gpu,
         name: name.to_owned(),
         demangled: demangled.to_owned(),
-        from_name: None,
+        from_name: from_name(name, demangled),
         is_kernel: true,
         registers: None,
         shared_static: None,
@@ -101,6 +101,17 @@ fn spills(function: &Function) -> SpillRecord {
         in_loops_bytes: None,
         source: instructions.map(|_| "annotations"),
     }
+}
+
+fn from_name(name: &str, demangled: &str) -> Option<NameRecord> {
+    let shape = name_shape(name, demangled)?;
+    Some(NameRecord {
+        family: shape.family,
+        tile: shape.tile,
+        stages: shape.stages,
+        cluster: shape.cluster,
+        schedule: shape.schedule,
+    })
 }
 
 fn cluster(cluster: Cluster) -> ClusterRecord {

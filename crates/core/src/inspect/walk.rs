@@ -144,8 +144,12 @@ impl<'a> Walk<'a> {
                 kinds.join(", ")
             ),
             (_, 1..) => format!(
-                "{} modules hold no cubin, only PTX or LTO-IR; their kernels are not listed",
-                self.uncompiled_modules
+                "{} without a cubin, only PTX or LTO-IR: the kernels there are not listed",
+                if self.uncompiled_modules == 1 {
+                    "1 module".to_owned()
+                } else {
+                    format!("{} modules", self.uncompiled_modules)
+                }
             ),
             (_, 0) => return,
         };

@@ -44,7 +44,7 @@ pub struct KernelRecord {
     /// Name for reading.
     pub demangled: String,
     /// What the name says about the shape; `null` where nothing certain.
-    pub from_name: Option<String>,
+    pub from_name: Option<NameRecord>,
     /// `false` for a device function, which can't be launched.
     pub is_kernel: bool,
     /// Registers per thread.
@@ -89,6 +89,21 @@ pub struct KernelRecord {
     pub occupancy: Option<OccupancyRecord>,
     /// What a reader should know about this record.
     pub notes: Vec<String>,
+}
+
+/// The shape that a kernel's name states, by the naming scheme of a library.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct NameRecord {
+    /// `xmma`, `cutlass3x`, `cublas`, `nvjet`, `cutlass`, `flash_attention` or `triton` (from its metadata).
+    pub family: &'static str,
+    /// Tile of a block: M, N and, where named, K. Empty where not named.
+    pub tile: Vec<u32>,
+    /// Pipeline stages.
+    pub stages: Option<u32>,
+    /// Blocks of a cluster. Empty where not named.
+    pub cluster: Vec<u32>,
+    /// `pingpong`, `cooperative`, `warp_specialized`, `stream_k`, `split_k`, `1sm`, `2sm`.
+    pub schedule: Vec<&'static str>,
 }
 
 /// Register spills. Bytes need the machine code and are `null` until that is read.

@@ -6,12 +6,14 @@ mod calc;
 mod gpus;
 mod inspect;
 mod occupancy;
+mod summary;
 
 pub use calc::{ByHandRecord, ByHandStep, CalcInput, CalcReport, MatrixReport, SmRecord};
 pub use gpus::{GpuLine, GpuRow, GpusReport, LatencyRow, LimitsRow, Origin};
 pub use inspect::{
-    BlockFrom, ClusterRecord, Diagnostic, InspectReport, KernelLine, KernelRecord, LaunchRecord, Severity, SharedFrom,
-    SpillRecord, Totals,
+    BlockFrom, ClusterRecord, Diagnostic, InspectReport, KernelLine, KernelRecord, LaunchRecord, NameRecord, Severity,
+    SharedFrom, SpillRecord, Totals,
 };
 pub(crate) use occupancy::two_decimals;
 pub use occupancy::{AllocatedRecord, Basis, CeilingsRecord, GpuName, OccupancyRecord, RequirementRecord};
+pub use summary::{Extreme, GroupRecord, Histogram, HistogramBin, LimiterShare, OccupancyCensus, SummaryReport};

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use occupant_core::{Architecture, GpuSelector, InspectOptions, Launches, Regex, parse_block};
+use occupant_core::{Architecture, GpuSelector, GroupBy, InspectOptions, Launches, Regex, parse_block};
 
 use super::shape::{SetUp, size};
 
@@ -26,6 +26,36 @@ pub(crate) enum Sort {
     Occupancy,
 }
 
+/// What the census is grouped by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum By {
+    /// Tile
+    Tile,
+    /// Schedule
+    Schedule,
+    /// Naming scheme
+    Family,
+}
+
+impl From<By> for GroupBy {
+    fn from(by: By) -> Self {
+        match by {
+            By::Tile => Self::Tile,
+            By::Schedule => Self::Schedule,
+            By::Family => Self::Family,
+        }
+    }
+}
+
+/// The start of a tile.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Tile(Vec<u32>);
+
+fn tile(text: &str) -> Result<Tile, String> {
+    let numbers: Result<Vec<u32>, _> = text.split('x').map(str::parse).collect();
+    numbers.map(Tile).map_err(|_| "write a tile such as 128x256 or 128x256x64".to_owned())
+}
+
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -33,6 +63,7 @@ Examples:
   occupant inspect libfoo.so --gpu h100-sxm --sort occupancy --top 20
   occupant inspect dist/foo.whl --kernel 'gemm|attention' --format csv
   occupant inspect ~/.triton/cache
+  occupant inspect libcublasLt.so.12 --gpu h100 --summary --by tile
   occupant inspect build/ --launches launches.csv --format jsonl
 
 An occupancy is exact where the launch is known, an upper bound (<=) where only
@@ -75,6 +106,18 @@ pub(crate) struct InspectFlags {
     /// Only the first N kernels of each GPU after sorting
     #[arg(long, value_name = "N")]
     pub(crate) top: Option<usize>,
+    /// A census instead of the list: registers, occupancy and limits per architecture, and the extremes
+    #[arg(long, conflicts_with_all = ["sort", "top"])]
+    pub(crate) summary: bool,
+    /// Group the census by what names tell, beside the architecture
+    #[arg(long, value_enum, value_name = "KEY", requires = "summary")]
+    pub(crate) by: Option<By>,
+    /// Columns for what names tell: tile, stages, cluster, schedule
+    #[arg(long, conflicts_with = "summary")]
+    pub(crate) names: bool,
+    /// Only kernels whose name states this tile, such as 128x256 or 128x256x64
+    #[arg(long, value_name = "MxN[xK]", value_parser = tile)]
+    tile: Option<Tile>,
     /// List device functions that are no kernels too
     #[arg(long)]
     functions: bool,
@@ -120,6 +163,7 @@ impl InspectFlags {
             block: self.block,
             shared_dynamic: self.shared_dynamic,
             launches,
+            tile: self.tile.clone().map(|tile| tile.0),
             carveout: self.set_up.carveout(),
             partitioned_caching: self.set_up.partitioned_caching(),
             rules: self.set_up.rules(),

@@ -7,9 +7,13 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressStyle};
-use occupant_core::report::{Basis, Diagnostic, InspectReport, KernelLine, KernelRecord, Severity, Totals};
-use occupant_core::{Event, File as CoreFile, InspectOptions, Launches, Target, inspect};
-use occupant_report::{inspect_markdown, inspect_sheet, inspect_text, json, json_line};
+use occupant_core::report::{
+    Basis, Diagnostic, InspectReport, KernelLine, KernelRecord, Severity, SummaryReport, Totals,
+};
+use occupant_core::{Event, File as CoreFile, InspectOptions, Launches, Summary, Target, inspect};
+use occupant_report::{
+    inspect_markdown, inspect_sheet, inspect_text, json, json_line, summary_markdown, summary_sheet, summary_text,
+};
 
 use super::Status;
 use crate::arguments::{InspectFlags, Sort};
@@ -31,9 +35,12 @@ pub(crate) fn run(flags: &InspectFlags, output: &mut Output) -> anyhow::Result<S
         }
     };
     let options = flags.options(launches);
-    let streamed = output.format() == Format::Jsonl && flags.sort.is_none() && flags.top.is_none();
-    let mut scan =
-        Scan { options: &options, streamed, kernels: Vec::new(), diagnostics: Vec::new(), totals: Totals::default() };
+    let keep = match output.format() {
+        _ if flags.summary => Keep::Census(Box::new(Summary::new(flags.by.map(Into::into).unwrap_or_default()))),
+        Format::Jsonl if flags.sort.is_none() && flags.top.is_none() => Keep::Nothing,
+        _ => Keep::All(Vec::new()),
+    };
+    let mut scan = Scan { options: &options, keep, diagnostics: Vec::new(), totals: Totals::default() };
     for path in &flags.paths {
         scan.path(path, output)?;
     }
@@ -41,10 +48,19 @@ pub(crate) fn run(flags: &InspectFlags, output: &mut Output) -> anyhow::Result<S
     scan.print(flags, output)
 }
 
+/// What becomes of a kernel once it is known.
+enum Keep {
+    /// Printed at once.
+    Nothing,
+    /// Counted.
+    Census(Box<Summary>),
+    /// Kept to be sorted and laid out.
+    All(Vec<KernelRecord>),
+}
+
 struct Scan<'a> {
     options: &'a InspectOptions,
-    streamed: bool,
-    kernels: Vec<KernelRecord>,
+    keep: Keep,
     diagnostics: Vec<Diagnostic>,
     totals: Totals,
 }
@@ -113,18 +129,19 @@ impl Scan<'_> {
         };
         let mut progress = Progress::new(&name);
         let mut written: anyhow::Result<()> = Ok(());
-        let streamed = self.streamed;
-        let kernels = &mut self.kernels;
+        let keep = &mut self.keep;
         let companion = companion(&found.path);
         let file = CoreFile { name: &name, source: &input, companion: companion.as_deref() };
         let outcome = inspect(&file, &Spool, self.options, &mut |event| match event {
             Event::Progress { done, total } => progress.show(done, total),
-            Event::Kernel(kernel) if streamed => {
-                if written.is_ok() {
+            Event::Kernel(kernel) => match keep {
+                Keep::All(kernels) => kernels.push(*kernel),
+                Keep::Census(summary) => summary.add(&kernel),
+                Keep::Nothing if written.is_ok() => {
                     written = line(&kernel).and_then(|line| Ok(output.write(&line)?));
                 }
-            }
-            Event::Kernel(kernel) => kernels.push(*kernel),
+                Keep::Nothing => {}
+            },
         });
         written?;
         let nothing_here = |diagnostic: &Diagnostic| !found.named && diagnostic.code == "no_device_code";
@@ -139,22 +156,31 @@ impl Scan<'_> {
     }
 
     fn print(mut self, flags: &InspectFlags, output: &mut Output) -> anyhow::Result<Status> {
-        if let Some(key) = flags.sort {
-            sort(&mut self.kernels, key);
-        }
-        if let Some(top) = flags.top {
-            self.totals.not_shown = keep_top(&mut self.kernels, top);
-        }
         let failed = self.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
-        let report = InspectReport {
-            schema: "occupant.inspect.v1",
-            kernels: self.kernels,
-            diagnostics: self.diagnostics,
-            totals: self.totals,
+        let (printed, diagnostics) = match self.keep {
+            Keep::Census(summary) => {
+                let report = summary.report(self.totals, self.diagnostics);
+                (print_summary(&report, output), report.diagnostics)
+            }
+            Keep::All(mut kernels) => {
+                if let Some(key) = flags.sort {
+                    sort(&mut kernels, key);
+                }
+                if let Some(top) = flags.top {
+                    self.totals.not_shown = keep_top(&mut kernels, top);
+                }
+                let report = InspectReport {
+                    schema: "occupant.inspect.v1",
+                    kernels,
+                    diagnostics: self.diagnostics,
+                    totals: self.totals,
+                };
+                (print(&report, flags.names, output), report.diagnostics)
+            }
+            Keep::Nothing => (output.finish().map_err(anyhow::Error::from), self.diagnostics),
         };
-        let printed = print(&report, output);
         // Whatever becomes of standard output, what went wrong is told.
-        report.diagnostics.iter().for_each(output::diagnostic);
+        diagnostics.iter().for_each(output::diagnostic);
         match printed {
             Err(error) if failed && output::is_broken_pipe(&error) => Ok(Status::CouldNot),
             Err(error) => Err(error),
@@ -164,14 +190,26 @@ impl Scan<'_> {
     }
 }
 
-fn print(report: &InspectReport, output: &mut Output) -> anyhow::Result<()> {
+fn print(report: &InspectReport, names: bool, output: &mut Output) -> anyhow::Result<()> {
     match output.format() {
         Format::Table if report.totals.images == 0 => {}
-        Format::Table => output.write(&inspect_text(report, output.width()))?,
+        Format::Table => output.write(&inspect_text(report, names, output.width()))?,
         Format::Json => output.write(&json(report)?)?,
         Format::Jsonl => report.kernels.iter().try_for_each(|kernel| anyhow::Ok(output.write(&line(kernel)?)?))?,
         Format::Csv => output.write(&inspect_sheet(&report.kernels).csv())?,
         Format::Markdown => output.write(&inspect_markdown(report))?,
+    }
+    Ok(output.finish()?)
+}
+
+fn print_summary(report: &SummaryReport, output: &mut Output) -> anyhow::Result<()> {
+    match output.format() {
+        Format::Table if report.totals.images == 0 => {}
+        Format::Table => output.write(&summary_text(report, output.width()))?,
+        Format::Json => output.write(&json(report)?)?,
+        Format::Jsonl => output.write(&json_line(report)?)?,
+        Format::Csv => output.write(&summary_sheet(report).csv())?,
+        Format::Markdown => output.write(&summary_markdown(report))?,
     }
     Ok(output.finish()?)
 }

@@ -1,0 +1,107 @@
+//! What `occupant inspect --summary` answers.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{Diagnostic, Totals};
+
+/// The census of the kernels that `inspect` lists.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct SummaryReport {
+    /// `occupant.summary.v1`.
+    pub schema: &'static str,
+    /// Per architecture, and per tile, schedule or family where asked for.
+    pub groups: Vec<GroupRecord>,
+    /// The ten with the most registers; `value` is registers per thread.
+    pub most_registers: Vec<Extreme>,
+    /// The ten with the lowest occupancy that is exact or an upper bound; `value` is percent.
+    pub lowest_occupancy: Vec<Extreme>,
+    /// The ten with the most spill instructions; `value` is their number.
+    pub most_spills: Vec<Extreme>,
+    /// What could not be read.
+    pub diagnostics: Vec<Diagnostic>,
+    /// Counts over everything that was found.
+    pub totals: Totals,
+}
+
+/// Kernels of one architecture, or of one group of it.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct GroupRecord {
+    /// Target, e.g. `sm_90a`; `none` for kernels without an image for the GPU asked for.
+    pub arch: String,
+    /// Tile, schedule or family; `null` where grouped by architecture alone.
+    pub group: Option<String>,
+    /// Kernels.
+    pub kernels: u64,
+    /// Registers per thread.
+    pub registers: Histogram,
+    /// Occupancy of kernels whose launch is known.
+    pub exact: OccupancyCensus,
+    /// Largest occupancy of kernels whose launch is not.
+    pub upper_bound: OccupancyCensus,
+    /// Occupancy at an assumed block of 256 threads.
+    pub hypothetical: OccupancyCensus,
+    /// Kernels that can't launch as given.
+    pub cannot_launch: u64,
+    /// Kernels without an occupancy.
+    pub unknown: u64,
+    /// What binds, most frequent first; a kernel can have several.
+    pub limiters: Vec<LimiterShare>,
+}
+
+/// Counts over ranges of a value.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Histogram {
+    /// Median; `null` without kernels.
+    pub median: Option<f64>,
+    /// Ranges, ascending.
+    pub bins: Vec<HistogramBin>,
+}
+
+/// Kernels in a range; its upper end belongs to it.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct HistogramBin {
+    /// Lower end.
+    pub from: f64,
+    /// Upper end.
+    pub to: f64,
+    /// Kernels.
+    pub kernels: u64,
+}
+
+/// Occupancies of one basis, in percent.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct OccupancyCensus {
+    /// Kernels of this basis.
+    pub kernels: u64,
+    /// Median; `null` without kernels.
+    pub median: Option<f64>,
+    /// Kernels from 30 % to 60 %, both included.
+    pub from_30_to_60: u64,
+    /// Ranges of 10 %.
+    pub bins: Vec<HistogramBin>,
+}
+
+/// How often a ceiling binds.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct LimiterShare {
+    /// The ceiling.
+    pub name: &'static str,
+    /// Kernels that it limits.
+    pub kernels: u64,
+    /// Share of the kernels that can launch.
+    pub percent: f64,
+}
+
+/// A kernel at an end of the range.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Extreme {
+    /// Mangled name.
+    pub name: String,
+    /// Name for reading.
+    pub demangled: String,
+    /// Target.
+    pub arch: String,
+    /// The value.
+    pub value: f64,
+}
