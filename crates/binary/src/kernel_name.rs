@@ -158,8 +158,9 @@ fn template(demangled: &str) -> Option<NameShape> {
             r"CollectiveMainloopFwdSm80<\d+, (?<stages>\d+), (?:true|false), cute::tuple<cute::C<(?<m>\d+)>, cute::C<(?<n>\d+)>, cute::C<(?<k>\d+)>",
         )
     });
-    static TWO: LazyLock<Option<Regex>> =
-        LazyLock::new(|| pattern(r"cutlass::gemm::GemmShape<(?<m>\d+), (?<n>\d+), (?<k>\d+)>"));
+    if !demangled.contains("MainloopSm") && !demangled.contains("MainloopFwdSm") {
+        return two(demangled);
+    }
     if let Some(found) = THREE.as_ref().and_then(|regex| regex.captures(demangled)) {
         let constants = |text: &str| -> Vec<u32> {
             text.split(|c: char| !c.is_ascii_digit()).filter_map(|part| part.parse().ok()).collect()
@@ -178,10 +179,14 @@ fn template(demangled: &str) -> Option<NameShape> {
         let stages = number(&found, "stages");
         return Some(NameShape { family: "flash_attention", tile, stages, ..NameShape::default() });
     }
-    // The first shape of a kernel of CUTLASS 2 is the block's; warps and instructions follow.
-    let found = TWO.as_ref().and_then(|regex| regex.captures(demangled))?;
-    let tile = ["m", "n", "k"].into_iter().filter_map(|part| number(&found, part)).collect();
-    Some(NameShape { family: "cutlass", tile, ..NameShape::default() })
+    two(demangled)
+}
+
+/// The first shape of a kernel of CUTLASS 2 is the block's; warps and instructions follow.
+fn two(demangled: &str) -> Option<NameShape> {
+    let after = demangled.split_once("cutlass::gemm::GemmShape<")?.1;
+    let tile: Vec<u32> = after.split('>').next()?.split(',').filter_map(|part| part.trim().parse().ok()).collect();
+    (tile.len() == 3).then(|| NameShape { family: "cutlass", tile, ..NameShape::default() })
 }
 
 #[cfg(test)]

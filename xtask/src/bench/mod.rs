@@ -4,6 +4,7 @@
 
 mod batch;
 mod engine;
+mod limit;
 mod scan;
 
 use std::time::Instant;
@@ -16,12 +17,20 @@ pub(crate) struct Options {
     /// Rounds of each side
     #[arg(long, default_value_t = 9)]
     rounds: usize,
+    /// Also the largest libraries, some 9 GB unpacked
+    #[arg(long)]
+    full: bool,
+    /// Only the scans
+    #[arg(long)]
+    scans: bool,
 }
 
 pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
-    engine::run(options.rounds)?;
-    batch::run(options.rounds)?;
-    scan::run(options.rounds)
+    if !options.scans {
+        engine::run(options.rounds)?;
+        batch::run(options.rounds)?;
+    }
+    scan::run(options.rounds, options.full)
 }
 
 /// The middle of the values.

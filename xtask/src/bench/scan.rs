@@ -6,21 +6,25 @@ use std::process::Command;
 
 use anyhow::{Context, ensure};
 
+use super::limit::read_and_unpack;
 use super::{median, seconds};
 use crate::corpus::{cuobjdump, inspected};
 use crate::paths;
 
-pub(super) fn run(rounds: usize) -> anyhow::Result<()> {
+pub(super) fn run(rounds: usize, full: bool) -> anyhow::Result<()> {
     let program = paths::program()?;
     let oracle = cuobjdump()?;
-    for path in inspected()? {
-        let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    for path in inspected(full)? {
+        let (mut ours, mut theirs, mut limit) = (Vec::new(), Vec::new(), Vec::new());
         for _ in 0..rounds {
+            limit.push(read_and_unpack(&path)?);
             ours.push(measure(Command::new(&program).args(["inspect", "--format", "jsonl"]).arg(&path))?);
             theirs.push(measure(Command::new(&oracle).arg("--dump-resource-usage").arg(&path))?);
         }
         let size = fs::metadata(&path)?.len() >> 20;
         println!("{} ({size} MiB): {}", name(&path), compared(&ours, &theirs));
+        let (time, limit) = (median(ours.iter().map(|run| run.0).collect()), median(limit));
+        println!("  only reading and unpacking: {limit:.3} s, so {:.2} times the limit", time / limit);
     }
     Ok(())
 }

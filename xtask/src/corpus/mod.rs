@@ -135,10 +135,12 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Paths of libraries to measure scans on: one small and packed, one with raw entries, one large.
-pub(crate) fn inspected() -> anyhow::Result<Vec<PathBuf>> {
-    let measured = ["libbitsandbytes_cuda130.so", "_C_stable.so", "libcurand.so.10"];
-    let all = SMALL.iter().chain(LARGE);
+/// Paths of libraries to measure scans on: small and packed, raw, large; `full` for those of 300 MB and more.
+pub(crate) fn inspected(full: bool) -> anyhow::Result<Vec<PathBuf>> {
+    const MEASURED: [&str; 3] = ["libbitsandbytes_cuda130.so", "_C_stable.so", "libcurand.so.10"];
+    const MEASURED_FULL: [&str; 3] = ["flash_ops.abi3.so", "libonnxruntime_providers_cuda.so", "libxgboost.so"];
+    let measured: Vec<&str> = MEASURED.iter().chain(if full { &MEASURED_FULL[..] } else { &[] }).copied().collect();
+    let all = SMALL.iter().chain(LARGE).chain(FULL);
     all.filter(|library| measured.iter().any(|name| library.path.ends_with(name))).map(path).collect()
 }
 

@@ -4,12 +4,14 @@
 //! launch is assumed to be ([`launch`]) or how a record is put together ([`record`]).
 
 mod launch;
+mod names;
 mod plan;
 mod record;
 mod walk;
 mod work;
 
-use occupant_binary::{Source, Store, name_shape};
+use names::Named;
+use occupant_binary::{Source, Store};
 use occupant_hardware::{Architecture, GpuSelector, Rules};
 use occupant_occupancy::{Carveout, PartitionedCaching};
 use regex::Regex;
@@ -49,9 +51,9 @@ pub struct InspectOptions {
 }
 
 impl InspectOptions {
-    fn matches(&self, name: &str, demangled: &str) -> bool {
-        let by_tile = |tile: &Vec<u32>| name_shape(name, demangled).is_some_and(|shape| shape.tile.starts_with(tile));
-        self.kernel.as_ref().is_none_or(|wanted| wanted.is_match(demangled) || wanted.is_match(name))
+    fn matches(&self, name: &str, named: &Named) -> bool {
+        let by_tile = |tile: &Vec<u32>| named.shape.as_ref().is_some_and(|shape| shape.tile.starts_with(tile));
+        self.kernel.as_ref().is_none_or(|wanted| wanted.is_match(&named.demangled) || wanted.is_match(name))
             && self.tile.as_ref().is_none_or(by_tile)
     }
 

@@ -1,9 +1,10 @@
 //! Puts the record of one kernel together: its resources, its answer, and what a reader should know about both.
 
-use occupant_binary::{Cluster, Function, name_shape};
+use occupant_binary::{Cluster, Function, NameShape};
 use occupant_hardware::{Architecture, SmLimits};
 
 use super::launch::{Answer, threads};
+use super::names::Named;
 use crate::report::{ClusterRecord, GpuName, KernelRecord, NameRecord, SpillRecord};
 
 /// Where a kernel was found.
@@ -18,7 +19,7 @@ pub(super) struct Place<'a> {
 pub(super) fn of_function(
     place: &Place<'_>,
     function: &Function,
-    demangled: &str,
+    named: &Named,
     gpu: Option<GpuName>,
     limits: Option<&SmLimits>,
     answer: Answer,
@@ -43,24 +44,24 @@ pub(super) fn of_function(
         externals: function.externals.clone(),
         toolkit: function.toolkit.map(|toolkit| toolkit.to_string()),
         notes: notes(place, function, limits, &answer),
-        ..empty(place.file, &function.name, demangled, gpu, answer)
+        ..empty(place.file, &function.name, named, gpu, answer)
     }
 }
 
 /// The record of a kernel of which only the name is known for this GPU.
-pub(super) fn without_image(file: &str, name: &str, demangled: &str, gpu: GpuName, reason: String) -> KernelRecord {
-    empty(file, name, demangled, Some(gpu), Answer::unknown(reason))
+pub(super) fn without_image(file: &str, name: &str, named: &Named, gpu: GpuName, reason: String) -> KernelRecord {
+    empty(file, name, named, Some(gpu), Answer::unknown(reason))
 }
 
-fn empty(file: &str, name: &str, demangled: &str, gpu: Option<GpuName>, answer: Answer) -> KernelRecord {
+fn empty(file: &str, name: &str, named: &Named, gpu: Option<GpuName>, answer: Answer) -> KernelRecord {
     KernelRecord {
         file: file.to_owned(),
         entry: None,
         arch: None,
         gpu,
         name: name.to_owned(),
-        demangled: demangled.to_owned(),
-        from_name: from_name(name, demangled),
+        demangled: named.demangled.clone(),
+        from_name: named.shape.as_ref().map(from_name),
         is_kernel: true,
         registers: None,
         shared_static: None,
@@ -103,15 +104,14 @@ fn spills(function: &Function) -> SpillRecord {
     }
 }
 
-fn from_name(name: &str, demangled: &str) -> Option<NameRecord> {
-    let shape = name_shape(name, demangled)?;
-    Some(NameRecord {
+fn from_name(shape: &NameShape) -> NameRecord {
+    NameRecord {
         family: shape.family,
-        tile: shape.tile,
+        tile: shape.tile.clone(),
         stages: shape.stages,
-        cluster: shape.cluster,
-        schedule: shape.schedule,
-    })
+        cluster: shape.cluster.clone(),
+        schedule: shape.schedule.clone(),
+    }
 }
 
 fn cluster(cluster: Cluster) -> ClusterRecord {

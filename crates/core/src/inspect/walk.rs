@@ -1,9 +1,11 @@
 //! The way through a file: its archives, the binaries in them, their modules, and back in order.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use occupant_binary::{Artifact, BinaryError, Leaf, Module, Store, demangle, visit};
+use occupant_binary::{Artifact, BinaryError, Leaf, Module, Store, visit};
 
+use super::names::Names;
 use super::plan::{Job, elf_images, no_image_reason, plan};
 use super::work::{Found, Shared, work};
 use super::{Event, File, InspectOptions, Outcome, record};
@@ -19,6 +21,7 @@ pub(super) struct Walk<'a> {
     outcome: Outcome,
     /// Files inside, whether or not with device code.
     leaves: usize,
+    names: Arc<Names>,
     /// Modules without a cubin.
     uncompiled_modules: usize,
     /// For each GPU asked for: kernels that have an image for it, and others with the reason why not.
@@ -35,6 +38,7 @@ impl<'a> Walk<'a> {
             tell,
             outcome: Outcome::default(),
             leaves: 0,
+            names: Arc::new(Names::new()),
             uncompiled_modules: 0,
             answered: vec![BTreeSet::new(); gpus],
             missing: vec![Vec::new(); gpus],
@@ -77,6 +81,7 @@ impl<'a> Walk<'a> {
         }
         let compiled = |module: &&Module| elf_images(module).next().is_some();
         self.uncompiled_modules += artifact.modules.iter().filter(|module| !compiled(module)).count();
+        let names = Arc::clone(&self.names);
         let (jobs, totals) = plan(&artifact, self.options);
         self.outcome.totals.add(&totals);
         let companion = leaf.companion.as_deref().or(companion);
@@ -86,6 +91,7 @@ impl<'a> Walk<'a> {
             source: leaf.source,
             metadata: companion.and_then(Metadata::parse),
             options: self.options,
+            names: &names,
         };
         let total = jobs.len();
         let mut done = 0;
@@ -120,12 +126,12 @@ impl<'a> Walk<'a> {
     fn tell_missing(&mut self) {
         for (number, gpu) in self.options.gpus.iter().enumerate() {
             for (name, reason) in std::mem::take(&mut self.missing[number]) {
-                let demangled = demangle(&name);
-                if !self.options.matches(&name, &demangled) || !self.answered[number].insert(name.clone()) {
+                let named = self.names.get(&name);
+                if !self.options.matches(&name, &named) || !self.answered[number].insert(name.clone()) {
                     continue;
                 }
                 let gpu = GpuName { name: gpu.name(), compute_capability: gpu.capability().to_string() };
-                let record = record::without_image(self.file, &name, &demangled, gpu, reason);
+                let record = record::without_image(self.file, &name, &named, gpu, reason);
                 (self.tell)(Event::Kernel(Box::new(record)));
             }
         }

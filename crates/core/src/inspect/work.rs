@@ -1,9 +1,10 @@
 //! One job: an entry is unpacked, its wanted cubins are read, its kernels answered. Runs on any thread.
 
-use occupant_binary::{Cubin, Function, Image, Source, Unpacked, demangle};
+use occupant_binary::{Cubin, Function, Image, Source, Unpacked};
 
 use super::InspectOptions;
 use super::launch::{Answer, Known, answer};
+use super::names::Names;
 use super::plan::{Job, Wanted, covers, place};
 use super::record::{self, Place};
 use crate::diagnostic::from_binary;
@@ -19,6 +20,7 @@ pub(super) struct Shared<'a> {
     pub(super) source: &'a dyn Source,
     pub(super) metadata: Option<Metadata>,
     pub(super) options: &'a InspectOptions,
+    pub(super) names: &'a Names,
 }
 
 /// What a job found.
@@ -138,12 +140,12 @@ fn function(
     if !is_read(for_whom) {
         return;
     }
-    let demangled = demangle(&function.name);
-    if !options.matches(&function.name, &demangled) {
+    let named = shared.names.get(&function.name);
+    if !options.matches(&function.name, &named) {
         found.totals.filtered += u32::from(function.is_kernel);
         return;
     }
-    let launches = options.launches.of(&function.name, &demangled);
+    let launches = options.launches.of(&function.name, &named.demangled);
     for who in for_whom {
         let target = match who {
             Wanted::Missing(_) => continue,
@@ -151,7 +153,7 @@ fn function(
             Wanted::Gpu(number) => Target::named(&options.gpus[*number], options.rules),
         };
         let mut tell = |gpu, limits, answer| {
-            found.records.push(record::of_function(place, function, &demangled, gpu, limits, answer));
+            found.records.push(record::of_function(place, function, &named, gpu, limits, answer));
         };
         match target {
             Err(unknown) => tell(None, None, Answer::unknown(unknown.to_string())),
