@@ -8,6 +8,7 @@
 mod bench;
 mod corpus;
 mod fixtures;
+mod fuzz;
 mod oracle;
 mod paths;
 mod process;
@@ -35,6 +36,8 @@ enum Chore {
     BenchCompare(bench::Options),
     /// Rebuild the fixtures with NVIDIA's compilers and say which bytes changed
     Fixtures(fixtures::Options),
+    /// Run every fuzz target for a while; needs cargo-fuzz
+    Fuzz(fuzz::Options),
     /// Write the JSON Schemas of every report, or check that they are up to date
     Schema(schema::Options),
 }
@@ -46,6 +49,7 @@ fn main() -> anyhow::Result<()> {
         Chore::Corpus(options) => corpus::run(&options),
         Chore::BenchCompare(options) => bench::run(&options),
         Chore::Fixtures(options) => fixtures::run(&options),
+        Chore::Fuzz(options) => fuzz::run(&options),
         Chore::Schema(options) => schema::run(&options),
     }
 }
