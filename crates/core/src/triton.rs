@@ -20,6 +20,8 @@ pub(crate) struct Metadata {
     pub(crate) cluster: Option<u32>,
     /// Tensor-memory columns.
     pub(crate) tensor_columns: Option<u32>,
+    /// Stages of the pipeline.
+    pub(crate) stages: Option<u32>,
 }
 
 #[derive(Deserialize)]
@@ -30,6 +32,7 @@ struct Json {
     num_ctas: Option<u32>,
     cluster_dims: Option<Vec<u32>>,
     tmem_size: Option<u32>,
+    num_stages: Option<u32>,
 }
 
 impl Metadata {
@@ -44,7 +47,8 @@ impl Metadata {
             block: json.num_warps.and_then(|warps| warps.checked_mul(WARP)),
             shared: json.shared,
             cluster: cluster.max(json.num_ctas),
-            tensor_columns: json.tmem_size,
+            tensor_columns: json.tmem_size.filter(|columns| *columns > 0),
+            stages: json.num_stages,
         })
     }
 }
@@ -60,6 +64,7 @@ mod tests {
         let metadata = Metadata::parse(json).unwrap();
         assert_eq!((metadata.block, metadata.shared), (Some(256), Some(32768)));
         assert_eq!((metadata.cluster, metadata.tensor_columns), (Some(2), Some(128)));
+        assert_eq!(metadata.stages, Some(3));
         assert!(
             Metadata::parse(b"{}").is_none() && Metadata::parse(b"[1]").is_none() && Metadata::parse(b"").is_none()
         );

@@ -41,6 +41,14 @@ shows! {
     inspect_gpu_without_image: "inspect kernels.sm_90a.cubin --gpu b200 --top 3 --width 100";
     inspect_ptx_only_for_gpu: "inspect kernels.lz4.fatbin --gpu rtx-5090 --kernel saxpy --width 100";
     inspect_exact: "inspect kernels.sm_90a.cubin --block 128 --shared-dynamic 64K --kernel shared --width 100";
+    inspect_triton: "inspect ../triton --width 100";
+    inspect_names: "inspect ../triton/sm_90/matmul.cubin kernels.sm_90a.cubin --names --kernel matmul --width 120";
+    inspect_summary: "inspect libkernels.so --gpu h100 --summary --width 100";
+    inspect_no_match: "inspect plain.sm_90.cubin --kernel nosuch --width 80";
+    inspect_no_arch: "inspect plain.sm_90.cubin --arch sm_75 --width 80";
+    calc_matrix_by_hand: "calc --gpu h100 --gpu rtx-4090 --regs 45 --block 96 --by-hand --width 80";
+    calc_generation: "calc --gpu hopper --regs 64 --block 16x16 --width 80";
+    gpus_capability: "gpus sm_101 --width 80";
     inspect_sorted: "inspect kernels.sm_90a.cubin --block 256 --shared-dynamic 0 --sort occupancy --top 5 --width 100";
     inspect_functions: "inspect linked.sm_90.cubin --functions --width 100";
     inspect_json: "inspect plain.sm_90.cubin --json";

@@ -6,6 +6,7 @@ use occupant_hardware::{Architecture, SmLimits};
 use super::launch::{Answer, threads};
 use super::names::Named;
 use crate::report::{ClusterRecord, GpuName, KernelRecord, NameRecord, SpillRecord};
+use crate::triton::Metadata;
 
 /// Where a kernel was found.
 pub(super) struct Place<'a> {
@@ -101,6 +102,17 @@ fn spills(function: &Function) -> SpillRecord {
         load_bytes: None,
         in_loops_bytes: None,
         source: instructions.map(|_| "annotations"),
+    }
+}
+
+/// Triton kernels have free names; their metadata says as much.
+pub(super) fn from_metadata(metadata: &Metadata) -> NameRecord {
+    NameRecord {
+        family: "triton",
+        tile: Vec::new(),
+        stages: metadata.stages,
+        cluster: metadata.cluster.filter(|blocks| *blocks > 1).into_iter().collect(),
+        schedule: Vec::new(),
     }
 }
 

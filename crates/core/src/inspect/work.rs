@@ -153,7 +153,11 @@ fn function(
             Wanted::Gpu(number) => Target::named(&options.gpus[*number], options.rules),
         };
         let mut tell = |gpu, limits, answer| {
-            found.records.push(record::of_function(place, function, &named, gpu, limits, answer));
+            let mut record = record::of_function(place, function, &named, gpu, limits, answer);
+            if record.from_name.is_none() {
+                record.from_name = metadata.map(record::from_metadata);
+            }
+            found.records.push(record);
         };
         match target {
             Err(unknown) => tell(None, None, Answer::unknown(unknown.to_string())),
