@@ -6,6 +6,7 @@
 #![allow(clippy::print_stdout, reason = "chores report to a terminal")]
 
 mod bench;
+mod census;
 mod corpus;
 mod fixtures;
 mod fuzz;
@@ -34,6 +35,8 @@ enum Chore {
     Corpus(corpus::Options),
     /// Measure speed and memory against peers
     BenchCompare(bench::Options),
+    /// Write the tables of docs/census.md again, from cuBLASLt and FlashAttention
+    Census,
     /// Rebuild the fixtures with NVIDIA's compilers and say which bytes changed
     Fixtures(fixtures::Options),
     /// Run every fuzz target for a while; needs cargo-fuzz
@@ -48,6 +51,7 @@ fn main() -> anyhow::Result<()> {
         Chore::Oracle(options) => oracle::run(&options),
         Chore::Corpus(options) => corpus::run(&options),
         Chore::BenchCompare(options) => bench::run(&options),
+        Chore::Census => census::run(),
         Chore::Fixtures(options) => fixtures::run(&options),
         Chore::Fuzz(options) => fuzz::run(&options),
         Chore::Schema(options) => schema::run(&options),

@@ -43,10 +43,6 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     if options.check && !stale.is_empty() {
         bail!("not up to date: {}; run `cargo xtask schema`", stale.join(", "));
     }
-    println!(
-        "schemas: {} of 7 written{}",
-        stale.len(),
-        stale.iter().map(|name| format!(" {name}")).collect::<String>()
-    );
+    println!("schemas: {} written{}", stale.len(), stale.iter().map(|name| format!(" {name}")).collect::<String>());
     Ok(())
 }

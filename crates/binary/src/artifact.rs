@@ -85,7 +85,7 @@ impl Artifact {
             }
             None => Vec::new(),
         };
-        finder.scan_outside(&covered)?;
+        finder.scan_outside(&covered);
         if finder.modules.is_empty() && finder.faults.is_empty() {
             return Err(BinaryError::NoDeviceCode { looks_like: looks_like(&start) });
         }
@@ -199,23 +199,23 @@ impl Finder<'_> {
     }
 
     /// Scans everything outside the covered ranges for fatbins.
-    fn scan_outside(&mut self, covered: &[Range<u64>]) -> Result<(), BinaryError> {
+    fn scan_outside(&mut self, covered: &[Range<u64>]) {
         let mut covered = covered.to_vec();
         covered.sort_by_key(|range| range.start);
         let mut at = 0;
         for range in covered {
-            self.scan(at..range.start)?;
+            self.scan(at..range.start);
             at = at.max(range.end);
         }
-        self.scan(at..self.source.size())
+        self.scan(at..self.source.size());
     }
 
-    fn scan(&mut self, range: Range<u64>) -> Result<(), BinaryError> {
+    fn scan(&mut self, range: Range<u64>) {
         if range.end.saturating_sub(range.start) > LARGEST_SCAN {
-            return Err(BinaryError::OverLimit {
-                what: "size of what is to be scanned for fatbins",
-                limit: LARGEST_SCAN,
-            });
+            let what = "size of what is to be scanned for fatbins";
+            let error = BinaryError::OverLimit { what, limit: LARGEST_SCAN };
+            self.faults.push(Fault { place: String::new(), error });
+            return;
         }
         let mut at = range.start.checked_next_multiple_of(ALIGNMENT).unwrap_or(range.end);
         while let Some(found) = self.next_signature(at..range.end) {
@@ -235,7 +235,6 @@ impl Finder<'_> {
             };
             self.faults.extend(error.map(|error| Fault { place, error }));
         }
-        Ok(())
     }
 }
 

@@ -1,6 +1,7 @@
 //! The metadata that Triton writes beside each compiled kernel, `name.json`: the launch that its runtime makes.
 //!
-//! Not for: what the binary itself fixes, which wins where both speak.
+//! Not for: what the binary itself fixes. A block that the binary requires wins; the dynamic shared memory is the
+//! runtime's to choose and wins over what the binary suggests.
 
 use serde::Deserialize;
 

@@ -1,6 +1,6 @@
 //! The program: arguments, files, terminal, exit codes. Everything else is in the libraries it joins.
 //!
-//! Exit status: 0 done, 1 the answer is no, 2 could not do it (README, "Exit status").
+//! Exit status: 0 done, 1 the answer is no, 2 could not do it (docs/json.md).
 #![allow(clippy::disallowed_methods, reason = "the program is the one place that opens files and asks the terminal")]
 
 mod arguments;
@@ -26,7 +26,11 @@ fn main() -> ExitCode {
         Command::Completions { shell } => commands::manual::completions(shell, &mut output),
         Command::Man { command } => commands::manual::man(command.as_deref(), &mut output),
     };
-    let result = result.and_then(|status| output.finish().map(|()| status).map_err(anyhow::Error::from));
+    let result = result.and_then(|status| match output.finish().map_err(anyhow::Error::from) {
+        // What could not be done was told already; a reader that is gone changes nothing about it.
+        Err(error) if !(status == Status::CouldNot && output::is_broken_pipe(&error)) => Err(error),
+        _ => Ok(status),
+    });
     match result {
         Ok(status) => status.into(),
         // A reader that has seen enough, such as `head`, is no failure.

@@ -21,6 +21,9 @@ pub fn summary_text(report: &SummaryReport, width: usize) -> String {
     text + &wrapped(&format!("{} in {}", count(kernels, "kernel"), count(report.totals.files.into(), "file")), width, 2)
 }
 
+/// Names in Markdown are cut to this; JSON has them whole.
+const MARKDOWN_NAME: usize = 110;
+
 /// The census as Markdown.
 #[must_use]
 pub fn summary_markdown(report: &SummaryReport) -> String {
@@ -29,8 +32,9 @@ pub fn summary_markdown(report: &SummaryReport) -> String {
         text += &format!("{}\n\n{}\n", title.replace('~', "\\~"), sheet.markdown());
     }
     for (title, extremes) in tops(report) {
-        let rows = extremes.iter().map(|extreme| {
-            let name = printable(&extreme.demangled).replace('`', "'");
+        let names: Vec<&str> = extremes.iter().map(|extreme| extreme.demangled.as_str()).collect();
+        let rows = extremes.iter().zip(distinct(&names, MARKDOWN_NAME)).map(|(extreme, name)| {
+            let name = printable(&name).replace('`', "'");
             vec![percent(extreme.value), extreme.arch.clone(), format!("`{name}`")]
         });
         let sheet = Sheet { columns: vec!["value", "arch", "kernel"], rows: rows.collect() };

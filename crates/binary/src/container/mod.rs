@@ -21,7 +21,7 @@ const DEEPEST: usize = 8;
 /// Files within one file, at most.
 const MOST_MEMBERS: u64 = 1 << 20;
 /// Bytes that one file unpacks to in all, at most.
-const MOST_UNPACKED: u64 = 64 << 30;
+const MOST_UNPACKED: u64 = 16 << 30;
 /// Bytes from the start of a file that tell what it is; a tar header has its magic at 257.
 const START: u64 = 4096;
 /// The metadata beside a compiled Triton kernel; some kilobytes in practice.

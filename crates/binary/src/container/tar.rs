@@ -3,7 +3,7 @@
 use std::io::{self, BufReader, Read};
 
 use super::kind::{Kind, starts_like_device_code};
-use super::{START, Visit, join};
+use super::{MOST_UNPACKED, START, Visit, join};
 use crate::compression::zstd_reader;
 use crate::reader::SourceReader;
 use crate::source::Source;
@@ -48,7 +48,8 @@ pub(super) fn packed(
     let mut start = Vec::new();
     (&mut unpacked).take(START).read_to_end(&mut start).map_err(failed("packed file"))?;
     let is_tar = Kind::of(&start) == Kind::Tar;
-    let mut whole = start.as_slice().chain(unpacked);
+    // Members that are skipped are unpacked too.
+    let mut whole = start.as_slice().chain(unpacked).take(MOST_UNPACKED);
     if !is_tar {
         return visit.packed(&mut whole, path, depth, None);
     }

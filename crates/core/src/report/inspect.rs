@@ -231,7 +231,7 @@ pub struct Totals {
     pub kernels: u32,
     /// Device functions in them that are no kernels.
     pub device_functions: u32,
-    /// Kernels left out by `--kernel`.
+    /// Kernels left out by `--kernel` and `--tile`.
     pub filtered: u32,
     /// Records left out by `--top`.
     pub not_shown: u32,

@@ -138,6 +138,11 @@ fn block(text: &str) -> Result<u32, String> {
 }
 
 impl InspectFlags {
+    /// Whether kernels are filtered by tile.
+    pub(crate) fn has_tile(&self) -> bool {
+        self.tile.is_some()
+    }
+
     /// Whether images are filtered by architecture.
     pub(crate) fn has_arch(&self) -> bool {
         !self.arch.is_empty()

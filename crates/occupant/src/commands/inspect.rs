@@ -96,7 +96,10 @@ impl Scan<'_> {
         let file = flags.paths.first().map_or_else(String::new, |path| path.display().to_string());
         let Totals { read, not_selected, kernels, filtered, .. } = self.totals;
         if kernels > 0 && filtered == kernels {
-            let message = format!("--kernel matches none of {kernels} kernels");
+            let message = format!(
+                "{} none of {kernels} kernels",
+                if flags.has_tile() { "the filters match" } else { "--kernel matches" }
+            );
             self.say(Severity::Warning, "no_match", file.clone(), message);
         }
         if read == 0 && not_selected > 0 && flags.gpu.is_empty() {
@@ -214,7 +217,7 @@ fn print_summary(report: &SummaryReport, output: &mut Output) -> anyhow::Result<
     Ok(output.finish()?)
 }
 
-/// Keeps the first `top` kernels of each GPU that are not only a name; returns how many went.
+/// Keeps the first `top` records of each GPU; returns how many went.
 fn keep_top(kernels: &mut Vec<KernelRecord>, top: usize) -> u32 {
     let before = kernels.len();
     let mut kept: Vec<(Option<String>, usize)> = Vec::new();

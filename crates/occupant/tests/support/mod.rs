@@ -25,6 +25,7 @@ impl From<Output> for Run {
     }
 }
 
+#[allow(dead_code, reason = "not every test binary uses all")]
 /// The program with `arguments` (split at spaces), in the fixtures' folder and at a width of its own.
 pub(crate) fn occupant(arguments: &str) -> Run {
     program(arguments).output().expect("the program starts").into()

@@ -1,0 +1,164 @@
+//! Archives: the same kernels however they are packed, and nothing lost where one member is broken.
+#![allow(clippy::disallowed_methods, reason = "tests write archives and start the program")]
+
+mod support;
+
+use std::fs;
+use std::io::{Cursor, Write};
+use std::path::{Path, PathBuf};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use serde_json::Value;
+use support::{fixtures, occupant};
+use zip::CompressionMethod;
+use zip::write::SimpleFileOptions;
+
+fn scratch(name: &str) -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+fn fixture(name: &str) -> Vec<u8> {
+    fs::read(fixtures().join(name)).unwrap()
+}
+
+fn zipped(method: CompressionMethod, members: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut writer = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, bytes) in members {
+        writer.start_file(*name, SimpleFileOptions::default().compression_method(method)).unwrap();
+        writer.write_all(bytes).unwrap();
+    }
+    writer.finish().unwrap().into_inner()
+}
+
+fn tarred(members: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut builder = tar::Builder::new(Vec::new());
+    for (name, bytes) in members {
+        let mut header = tar::Header::new_gnu();
+        header.set_size(bytes.len() as u64);
+        header.set_mode(0o644);
+        header.set_cksum();
+        builder.append_data(&mut header, name, *bytes).unwrap();
+    }
+    builder.into_inner().unwrap()
+}
+
+fn gzipped(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// The kernels of a file without `file`, and with the part of `entry` after `prefix`.
+fn kernels(path: &Path, prefix: &str, flags: &str) -> Vec<Value> {
+    let run = occupant(&format!("inspect {} --format jsonl {flags}", path.display()));
+    assert_eq!(run.status, 0, "{}: {}", path.display(), run.stderr);
+    let line = |line: &str| {
+        let mut kernel: Value = serde_json::from_str(line).unwrap();
+        let entry = kernel["entry"].as_str().unwrap().to_owned();
+        let inside = entry.strip_prefix(prefix).unwrap_or_else(|| panic!("{entry} is not in {prefix}"));
+        kernel["entry"] = Value::from(inside);
+        kernel.as_object_mut().unwrap().remove("file");
+        kernel
+    };
+    run.stdout.lines().map(line).collect()
+}
+
+#[test]
+fn the_same_kernels_however_they_are_packed() {
+    let folder = scratch("packed");
+    let library = fixture("libkernels.so");
+    let members: &[(&str, &[u8])] = &[("foo/__init__.py", b"import this\n"), ("foo/libfoo.so", &library)];
+    let wheel = zipped(CompressionMethod::Deflated, members);
+    let tar = tarred(members);
+    let forms: &[(&str, &str, Vec<u8>)] = &[
+        ("a.whl", "foo/libfoo.so/", wheel.clone()),
+        ("stored.zip", "foo/libfoo.so/", zipped(CompressionMethod::Stored, members)),
+        ("a.tar", "foo/libfoo.so/", tar.clone()),
+        ("a.tar.gz", "foo/libfoo.so/", gzipped(&tar)),
+        ("a.tar.zst", "foo/libfoo.so/", zstd::encode_all(tar.as_slice(), 1).unwrap()),
+        ("libfoo.so.gz", "", gzipped(&library)),
+        ("libfoo.so.zst", "", zstd::encode_all(library.as_slice(), 1).unwrap()),
+        ("nested.tar.gz", "dist/a.whl/foo/libfoo.so/", gzipped(&tarred(&[("dist/a.whl", &wheel)]))),
+        ("nested.zip", "a.tar/foo/libfoo.so/", zipped(CompressionMethod::Deflated, &[("a.tar", &tar)])),
+    ];
+    let plain = kernels(&fixtures().join("libkernels.so"), "", "");
+    assert_eq!(plain.len(), 56);
+    for (name, prefix, bytes) in forms {
+        let path = folder.join(name);
+        fs::write(&path, bytes).unwrap();
+        for threads in ["--threads 1", "--threads 2", "--threads 7"] {
+            assert_eq!(kernels(&path, prefix, threads), plain, "{name} {threads}");
+        }
+    }
+}
+
+#[test]
+fn a_static_library_gives_the_kernels_of_every_member() {
+    let objects = ["relocatable.o", "relocatable_far.o"].map(|name| kernels(&fixtures().join(name), "", ""));
+    let library = kernels(&fixtures().join("librelocatable.a"), "", "");
+    assert_eq!(library.len(), objects.iter().map(Vec::len).sum::<usize>());
+    assert!(
+        library.iter().all(|kernel| kernel["entry"].as_str().unwrap().starts_with("relocatable.o/__nv_relfatbin/"))
+    );
+}
+
+#[test]
+fn a_triton_cache_is_exact_as_a_directory_and_in_a_zip() {
+    let folder = scratch("triton");
+    let cache = fixtures().join("../triton/sm_90");
+    let (cubin, json) = (fs::read(cache.join("matmul.cubin")).unwrap(), fs::read(cache.join("matmul.json")).unwrap());
+    let archive = zipped(CompressionMethod::Deflated, &[("x/matmul.cubin", &cubin), ("x/matmul.json", &json)]);
+    fs::write(folder.join("a.pt2"), archive).unwrap();
+    let zipped = kernels(&folder.join("a.pt2"), "x/matmul.cubin/", "");
+    assert_eq!(zipped, kernels(&cache.join("matmul.cubin"), "", ""));
+    let kernel = &zipped[0];
+    assert_eq!(kernel["occupancy"]["basis"], "exact");
+    assert_eq!(kernel["launch"]["shared_dynamic_from"], "metadata");
+    assert_eq!((&kernel["launch"]["shared_dynamic"], &kernel["launch"]["block"]), (&65536.into(), &256.into()));
+    assert_eq!(kernel["from_name"]["stages"], 3);
+}
+
+#[test]
+fn a_broken_member_is_named_and_the_others_done() {
+    let folder = scratch("broken");
+    let (good, cut) = (fixture("plain.sm_90.cubin"), fixture("plain.default.fatbin"));
+    let members: &[(&str, &[u8])] = &[("good.cubin", &good), ("cut.fatbin", &cut[..cut.len() - 4000])];
+    for (name, bytes) in [
+        ("a.zip", zipped(CompressionMethod::Deflated, members)),
+        ("a.tar", tarred(members)),
+        ("a.tar.gz", gzipped(&tarred(members))),
+    ] {
+        fs::write(folder.join(name), bytes).unwrap();
+        let run = occupant(&format!("inspect {}", folder.join(name).display()));
+        assert_eq!(run.status, 2, "{name}: {}", run.stderr);
+        assert!(run.stdout.contains("plain_shared"), "{name}: {}", run.stdout);
+        assert!(run.stderr.contains("cut.fatbin"), "{name}: {}", run.stderr);
+    }
+}
+
+#[test]
+fn archives_without_device_code_cut_and_too_deep() {
+    let folder = scratch("empty");
+    let mut nested = zipped(CompressionMethod::Deflated, &[("plain.cubin", &fixture("plain.sm_90.cubin"))]);
+    for depth in 0..12 {
+        nested = zipped(CompressionMethod::Stored, &[(&format!("{depth}.zip"), &nested)]);
+    }
+    let wheel = zipped(CompressionMethod::Deflated, &[("libfoo.so", &fixture("libkernels.so"))]);
+    for (name, bytes, said) in [
+        ("text.zip", zipped(CompressionMethod::Deflated, &[("a.txt", b"text")]), "an archive without binaries"),
+        ("cut.zip", wheel[..wheel.len() / 2].to_vec(), "zip"),
+        ("cut.tar.gz", gzipped(&tarred(&[("a", &wheel)]))[..9000].to_vec(), "error"),
+        ("deep.zip", nested, "depth of archives in archives"),
+        ("bad.gz", b"\x1f\x8bnot gzip at all".to_vec(), "packed file"),
+        ("bad.a", b"!<arch>\nbroken header".to_vec(), "static library"),
+    ] {
+        fs::write(folder.join(name), bytes).unwrap();
+        let run = occupant(&format!("inspect {} plain.sm_90.cubin", folder.join(name).display()));
+        assert_eq!(run.status, 2, "{name}: {}", run.stderr);
+        assert!(run.stderr.contains(said) && run.stdout.contains("plain_shared"), "{name}: {}", run.stderr);
+    }
+}
