@@ -3,6 +3,7 @@
 //! Named sections are read first; the rest of the file is scanned for fatbins, so none is lost for being elsewhere.
 //! Only headers are read here. Not for: unpacking entries, which the caller does one at a time.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use occupant_hardware::Architecture;
@@ -108,11 +109,19 @@ struct Finder<'s> {
     faults: Vec<Fault>,
 }
 
-impl Finder<'_> {
+impl<'s> Finder<'s> {
     /// Reads the named sections of a host binary; returns the ranges they cover.
     fn host_sections(&mut self, sections: Vec<DeviceSection>) -> Vec<Range<u64>> {
         let mut covered: Vec<Range<u64>> = Vec::new();
-        for DeviceSection { name, range, relocatable } in sections {
+        let size = self.source.size();
+        for DeviceSection { name, mut range, relocatable } in sections {
+            if range.end > size {
+                let (what, offset) = ("device section", range.start);
+                let (needed, available) = (range.end.saturating_sub(offset), size.saturating_sub(offset));
+                let error = BinaryError::Truncated { what, offset, needed, available };
+                self.faults.push(Fault { place: name.clone(), error });
+                range.end = size.max(range.start);
+            }
             if covered.iter().any(|other| other.start < range.end && range.start < other.end) {
                 let error =
                     BinaryError::malformed("device section", range.start, "bytes of its own", "another's bytes");
@@ -129,7 +138,7 @@ impl Finder<'_> {
     fn section(&mut self, place: String, range: Range<u64>, relocatable: bool) {
         let mut number = 0;
         let mut at = range.start;
-        while let Some(start) = self.skip_padding(at..range.end) {
+        while let Some(start) = self.skip_padding(&place, at..range.end) {
             let read = fatbin::blob(self.source, start);
             let (entries, fault, end) = match read {
                 Ok(blob) => (blob.entries, blob.fault, blob.end),
@@ -139,7 +148,7 @@ impl Finder<'_> {
             at = end.max(start.saturating_add(ALIGNMENT));
             if let Some(error) = fault {
                 self.faults.push(Fault { place: place.clone(), error });
-                match self.next_signature(start.saturating_add(ALIGNMENT)..range.end) {
+                match self.next_signature(&place, start.saturating_add(ALIGNMENT)..range.end) {
                     Some(found) => at = found,
                     None => break,
                 }
@@ -148,12 +157,12 @@ impl Finder<'_> {
     }
 
     /// The first byte of a range that is not padding of zeros, aligned; `None` where nothing else follows.
-    fn skip_padding(&self, range: Range<u64>) -> Option<u64> {
+    fn skip_padding(&mut self, place: &str, range: Range<u64>) -> Option<u64> {
         let mut at = range.start;
         let mut length = ALIGNMENT;
         while at < range.end {
             length = length.min(range.end.saturating_sub(at));
-            let chunk = self.source.fetch(at, usize::try_from(length).ok()?).ok()?;
+            let chunk = self.chunk(place, at, length)?;
             // Whole words: a gigabyte of padding is read in a fraction of a second.
             let word = |bytes: &[u8]| bytes.iter().fold(0, |all, byte| all | byte) != 0;
             if let Some(found) = chunk.chunks(ALIGNMENT as usize).position(word) {
@@ -166,15 +175,26 @@ impl Finder<'_> {
         None
     }
 
+    /// A part of the file; where the medium fails, that is a fault and the end of the search.
+    fn chunk(&mut self, place: &str, at: u64, length: u64) -> Option<Cow<'s, [u8]>> {
+        match read(self.source, at, length, "part of the file") {
+            Ok(chunk) => Some(chunk),
+            Err(error) => {
+                self.faults.push(Fault { place: place.to_owned(), error });
+                None
+            }
+        }
+    }
+
     /// The next aligned signature in a range.
-    fn next_signature(&self, range: Range<u64>) -> Option<u64> {
+    fn next_signature(&mut self, place: &str, range: Range<u64>) -> Option<u64> {
         let finder = memchr::memmem::Finder::new(&SIGNATURE);
         let mut at = range.start;
         let mut reach = FIRST_CHUNK;
         while range.end.saturating_sub(at) >= SIGNATURE.len() as u64 {
             let length = reach.min(range.end.saturating_sub(at));
             reach = reach.saturating_mul(8).min(CHUNK);
-            let chunk = self.source.fetch(at, usize::try_from(length).ok()?).ok()?;
+            let chunk = self.chunk(place, at, length)?;
             let place = |hit: usize| at.saturating_add(hit as u64);
             let aligned = |hit: &usize| place(*hit).saturating_sub(range.start).is_multiple_of(ALIGNMENT);
             if let Some(hit) = finder.find_iter(&chunk).find(aligned) {
@@ -218,7 +238,7 @@ impl Finder<'_> {
             return;
         }
         let mut at = range.start.checked_next_multiple_of(ALIGNMENT).unwrap_or(range.end);
-        while let Some(found) = self.next_signature(at..range.end) {
+        while let Some(found) = self.next_signature("", at..range.end) {
             let place = format!("offset {found:#x}");
             at = found.saturating_add(ALIGNMENT);
             let error = match fatbin::blob(self.source, found) {
@@ -245,6 +265,9 @@ fn looks_like(start: &[u8]) -> String {
         [0x7f, b'E', b'L', b'F', 1, ..] => "a 32-bit ELF file without fatbins",
         [0x7f, b'E', b'L', b'F', ..] => "an ELF file without .nv_fatbin, __nv_relfatbin or fatbins elsewhere",
         [b'M', b'Z', ..] => "a Windows binary without fatbins",
+        [b'!', b'<', b't', b'h', b'i', b'n', b'>', ..] => {
+            "a thin archive: its members are files of their own; name those"
+        }
         [b'B', b'Z', b'h', ..] | [0xfd, b'7', b'z', b'X', b'Z', ..] => "a bzip2 or xz file; unpack it first",
         _ => "neither a binary nor an archive that is known, and no fatbin inside",
     };

@@ -4,6 +4,9 @@ use std::io::{self, Read, Seek, SeekFrom};
 
 use crate::Source;
 
+/// The most that is read at once; readers of tables ask for whole tables, whose size a file only claims.
+const LARGEST_READ: usize = 128 << 20;
+
 /// Reads a source from a place that moves.
 pub(crate) struct SourceReader<'s> {
     source: &'s dyn Source,
@@ -18,6 +21,12 @@ impl<'s> SourceReader<'s> {
 
 impl Read for SourceReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if buffer.len() > LARGEST_READ {
+            return Err(io::Error::other(format!(
+                "a structure of {} bytes is over the limit of {LARGEST_READ}",
+                buffer.len()
+            )));
+        }
         let left = usize::try_from(self.source.size().saturating_sub(self.at)).unwrap_or(usize::MAX);
         let length = buffer.len().min(left);
         let bytes = self.source.fetch(self.at, length)?;

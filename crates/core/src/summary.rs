@@ -33,7 +33,7 @@ pub enum GroupBy {
 #[derive(Debug, Default)]
 pub struct Summary {
     by: GroupBy,
-    groups: BTreeMap<(usize, String, String), Group>,
+    groups: BTreeMap<(String, usize, String, String), Group>,
     most_registers: Vec<Extreme>,
     lowest_occupancy: Vec<Extreme>,
     most_spills: Vec<Extreme>,
@@ -65,7 +65,8 @@ impl Summary {
         let arch = kernel.arch.clone().unwrap_or_else(|| "none".to_owned());
         let label = self.label(kernel);
         // `sm_90` before `sm_100`.
-        let group = self.groups.entry((arch.len(), arch, label)).or_default();
+        let gpu = kernel.gpu.as_ref().map_or_else(String::new, |gpu| gpu.name.clone());
+        let group = self.groups.entry((gpu, arch.len(), arch, label)).or_default();
         group.add(kernel);
         let spills = kernel.spills.instructions.unwrap_or(0);
         keep(&mut self.most_registers, kernel, kernel.registers.map(f64::from), |a, b| a > b);
@@ -90,7 +91,7 @@ impl Summary {
     /// The census so far.
     #[must_use]
     pub fn report(self, totals: Totals, diagnostics: Vec<Diagnostic>) -> SummaryReport {
-        let groups = self.groups.into_iter().map(|((_, arch, label), group)| group.record(arch, label));
+        let groups = self.groups.into_iter().map(|((gpu, _, arch, label), group)| group.record(gpu, arch, label));
         SummaryReport {
             schema: "occupant.summary.v1",
             groups: groups.collect(),
@@ -142,7 +143,7 @@ impl Group {
         }
     }
 
-    fn record(self, arch: String, label: String) -> GroupRecord {
+    fn record(self, gpu: String, arch: String, label: String) -> GroupRecord {
         let [exact, upper_bound, hypothetical] = &self.occupancy;
         let launchable: u64 = self.occupancy.iter().flat_map(BTreeMap::values).sum();
         let share = |(name, kernels): (&&'static str, &u64)| LimiterShare {
@@ -153,6 +154,7 @@ impl Group {
         let mut limiters: Vec<LimiterShare> = self.limiters.iter().map(share).collect();
         limiters.sort_by_key(|share| std::cmp::Reverse(share.kernels));
         GroupRecord {
+            gpu: Some(gpu).filter(|gpu| !gpu.is_empty()),
             arch,
             group: Some(label).filter(|label| !label.is_empty()),
             kernels: self.kernels,

@@ -14,7 +14,7 @@ pub(crate) struct Metadata {
     /// Kernel name.
     pub(crate) name: Option<String>,
     /// Threads per block.
-    pub(crate) block: Option<u32>,
+    pub(crate) block: u32,
     /// Dynamic shared memory in bytes.
     pub(crate) shared: Option<u32>,
     /// Blocks of a cluster, 1 for none.
@@ -37,20 +37,28 @@ struct Json {
 }
 
 impl Metadata {
-    /// Reads the file; `None` where it is something else.
-    pub(crate) fn parse(bytes: &[u8]) -> Option<Self> {
-        let json: Json = serde_json::from_slice(bytes).ok()?;
-        json.num_warps?;
+    /// Reads the file; `None` where it is of something else, an error where it is Triton's and makes no sense.
+    pub(crate) fn parse(bytes: &[u8]) -> Result<Option<Self>, String> {
+        let value: serde_json::Value = match serde_json::from_slice(bytes) {
+            Ok(value) => value,
+            Err(error) => return Err(error.to_string()),
+        };
+        if value.get("num_warps").is_none() {
+            return Ok(None);
+        }
+        let json: Json = serde_json::from_value(value).map_err(|error| error.to_string())?;
+        let block = json.num_warps.and_then(|warps| warps.checked_mul(WARP)).filter(|block| *block > 0);
+        let block = block.ok_or_else(|| "num_warps makes no block".to_owned())?;
         let dimensions = json.cluster_dims.filter(|dimensions| !dimensions.is_empty());
         let cluster = dimensions.and_then(|dimensions| dimensions.into_iter().try_fold(1_u32, u32::checked_mul));
-        Some(Self {
+        Ok(Some(Self {
             name: json.name,
-            block: json.num_warps.and_then(|warps| warps.checked_mul(WARP)),
+            block,
             shared: json.shared,
             cluster: cluster.max(json.num_ctas),
             tensor_columns: json.tmem_size.filter(|columns| *columns > 0),
             stages: json.num_stages,
-        })
+        }))
     }
 }
 
@@ -62,12 +70,12 @@ mod tests {
     fn the_launch_is_read() {
         let json = br#"{"target":{"backend":"cuda","arch":100,"warp_size":32},"num_warps":8,"num_ctas":1,
             "cluster_dims":[2,1,1],"shared":32768,"tmem_size":128,"name":"mm","num_stages":3}"#;
-        let metadata = Metadata::parse(json).unwrap();
-        assert_eq!((metadata.block, metadata.shared), (Some(256), Some(32768)));
+        let metadata = Metadata::parse(json).unwrap().unwrap();
+        assert_eq!((metadata.block, metadata.shared), (256, Some(32768)));
         assert_eq!((metadata.cluster, metadata.tensor_columns), (Some(2), Some(128)));
         assert_eq!(metadata.stages, Some(3));
-        assert!(
-            Metadata::parse(b"{}").is_none() && Metadata::parse(b"[1]").is_none() && Metadata::parse(b"").is_none()
-        );
+        assert_eq!((Metadata::parse(b"{}"), Metadata::parse(b"[1]")), (Ok(None), Ok(None)));
+        let wrong: [&[u8]; 4] = [b"", b"{", br#"{"num_warps":0}"#, br#"{"num_warps":4,"shared":"x"}"#];
+        assert!(wrong.iter().all(|json| Metadata::parse(json).is_err()));
     }
 }

@@ -146,7 +146,12 @@ pub(crate) fn companion(cubin: &Path) -> Option<Vec<u8>> {
         return None;
     }
     let mut bytes = Vec::new();
-    File::open(cubin.with_extension("json")).ok()?.take(LARGEST).read_to_end(&mut bytes).ok()?;
+    let json = cubin.with_extension("json");
+    // Opening a pipe would wait for its writer.
+    if !std::fs::metadata(&json).ok()?.is_file() {
+        return None;
+    }
+    File::open(json).ok()?.take(LARGEST).read_to_end(&mut bytes).ok()?;
     Some(bytes)
 }
 
@@ -191,7 +196,7 @@ pub(crate) fn files(path: &Path) -> (Vec<Found>, Vec<(PathBuf, io::Error)>) {
 /// Whether a file of a directory is looked into: by its first bytes a binary, a fatbin or an archive, or PTX by name. A
 /// file that can't be read counts, so that its error is told.
 fn is_binary(path: &Path) -> bool {
-    let by_name = path.extension().and_then(|extension| extension.to_str());
+    let by_name = path.extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase());
     let mut start = [0; 8];
     match File::open(path).and_then(|mut file| file.read_exact(&mut start)) {
         Err(error) => error.kind() != io::ErrorKind::UnexpectedEof,
@@ -199,7 +204,8 @@ fn is_binary(path: &Path) -> bool {
             [0x7f, b'E', b'L', b'F', ..] | [0x50, 0xED, 0x55, 0xBA, ..] | [b'M', b'Z', ..] => true,
             [b'P', b'K', 3, 4, ..] | [b'!', b'<', b'a', b'r', b'c', b'h', b'>', b'\n'] => true,
             [0x1f, 0x8b, ..] | [0x28, 0xb5, 0x2f, 0xfd, ..] => true,
-            _ => matches!(by_name, Some("ptx" | "tar" | "fatbin" | "obj")),
+            [0x64, 0x86 | 0xaa, ..] | [0, 0, 0xff, 0xff, ..] => matches!(by_name.as_deref(), Some("o" | "obj")),
+            _ => matches!(by_name.as_deref(), Some("ptx" | "tar" | "fatbin")),
         },
     }
 }

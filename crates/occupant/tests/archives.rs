@@ -46,6 +46,16 @@ fn tarred(members: &[(&str, &[u8])]) -> Vec<u8> {
     builder.into_inner().unwrap()
 }
 
+/// A tar whose one member says that it is sparse.
+fn sparse() -> Vec<u8> {
+    let mut header = tar::Header::new_gnu();
+    header.set_entry_type(tar::EntryType::GNUSparse);
+    header.set_path("a.so").unwrap();
+    header.set_size(0);
+    header.set_cksum();
+    [header.as_bytes().as_slice(), &[0; 1024]].concat()
+}
+
 fn gzipped(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
     encoder.write_all(bytes).unwrap();
@@ -81,6 +91,7 @@ fn the_same_kernels_however_they_are_packed() {
         ("a.tar.gz", "foo/libfoo.so/", gzipped(&tar)),
         ("a.tar.zst", "foo/libfoo.so/", zstd::encode_all(tar.as_slice(), 1).unwrap()),
         ("libfoo.so.gz", "", gzipped(&library)),
+        ("padded.so.gz", "", [gzipped(&library), vec![0; 512]].concat()),
         ("libfoo.so.zst", "", zstd::encode_all(library.as_slice(), 1).unwrap()),
         ("nested.tar.gz", "dist/a.whl/foo/libfoo.so/", gzipped(&tarred(&[("dist/a.whl", &wheel)]))),
         ("nested.zip", "a.tar/foo/libfoo.so/", zipped(CompressionMethod::Deflated, &[("a.tar", &tar)])),
@@ -153,6 +164,8 @@ fn archives_without_device_code_cut_and_too_deep() {
         ("cut.zip", wheel[..wheel.len() / 2].to_vec(), "zip"),
         ("cut.tar.gz", gzipped(&tarred(&[("a", &wheel)]))[..9000].to_vec(), "error"),
         ("deep.zip", nested, "depth of archives in archives"),
+        ("sparse.tar", sparse(), "a sparse member"),
+        ("a.tar.bz2", b"BZh91AY&SY".to_vec(), "neither bzip2 nor xz"),
         ("bad.gz", b"\x1f\x8bnot gzip at all".to_vec(), "packed file"),
         ("bad.a", b"!<arch>\nbroken header".to_vec(), "static library"),
     ] {

@@ -51,12 +51,13 @@ pub fn summary_sheet(report: &SummaryReport) -> Sheet {
         ["upper_bound", "upper_bound_median", "upper_bound_30_to_60"],
         ["hypothetical", "hypothetical_median", "hypothetical_30_to_60"],
     ];
-    let mut columns = vec!["arch", "group", "kernels", "registers_median"];
+    let mut columns = vec!["gpu", "arch", "group", "kernels", "registers_median"];
     columns.extend(BASES.iter().flatten());
     columns.extend(["cannot_launch", "unknown", "limiters"]);
     let number = |value: Option<f64>| value.map_or_else(String::new, |value| format!("{value:?}"));
     let row = |group: &GroupRecord| {
         let mut row = vec![
+            group.gpu.clone().unwrap_or_default(),
             group.arch.clone(),
             group.group.clone().unwrap_or_default(),
             group.kernels.to_string(),
@@ -74,10 +75,8 @@ pub fn summary_sheet(report: &SummaryReport) -> Sheet {
 }
 
 fn label(group: &GroupRecord) -> String {
-    match &group.group {
-        Some(label) => format!("{} {label}", group.arch),
-        None => group.arch.clone(),
-    }
+    let parts = [group.gpu.as_deref(), Some(group.arch.as_str()), group.group.as_deref()];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
 const TENTHS: [&str; 10] = ["-10", "-20", "-30", "-40", "-50", "-60", "-70", "-80", "-90", "-100"];

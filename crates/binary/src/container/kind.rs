@@ -13,6 +13,8 @@ pub(super) enum Kind {
     Tar,
     Gzip,
     Zstd,
+    /// bzip2 or xz, which are not read.
+    Unsupported,
     /// No archive.
     Leaf,
 }
@@ -23,11 +25,24 @@ impl Kind {
             [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => Self::Zip,
             [b'!', b'<', b'a', b'r', b'c', b'h', b'>', b'\n', ..] => Self::Archive,
             [0x1f, 0x8b, ..] => Self::Gzip,
-            [0x28, 0xb5, 0x2f, 0xfd, ..] => Self::Zstd,
-            _ if start.get(257..262) == Some(b"ustar") => Self::Tar,
+            // A skippable frame may come before the first frame of data.
+            [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Self::Zstd,
+            [b'B', b'Z', b'h', b'1'..=b'9', ..] | [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Self::Unsupported,
+            _ if is_tar(start) => Self::Tar,
             _ => Self::Leaf,
         }
     }
+}
+
+/// A tar header has no magic before POSIX, but a checksum over itself with blanks in the checksum's place.
+fn is_tar(start: &[u8]) -> bool {
+    const CHECKSUM: std::ops::Range<usize> = 148..156;
+    let Some(header) = start.get(..512).filter(|header| header.first() != Some(&0)) else { return false };
+    let stated = header.get(CHECKSUM).and_then(|field| std::str::from_utf8(field).ok());
+    let stated = stated.map(|field| field.trim_matches(|c: char| c == '\0' || c == ' '));
+    let Some(stated) = stated.and_then(|field| u32::from_str_radix(field, 8).ok()) else { return false };
+    let byte = |(at, byte): (usize, &u8)| u32::from(if CHECKSUM.contains(&at) { b' ' } else { *byte });
+    header.iter().enumerate().map(byte).fold(0, u32::saturating_add) == stated
 }
 
 /// Whether a member of an archive is worth unpacking: a binary, a fatbin, PTX, or an archive again.
@@ -36,7 +51,7 @@ pub(super) fn can_hold_device_code(start: &[u8]) -> bool {
         || elf::machine(start).is_some()
         || start.starts_with(&fatbin::SIGNATURE)
         || start.starts_with(b"MZ")
-        || matches!(start, [0x64, 0x86 | 0xaa, ..])
+        || matches!(start, [0x64, 0x86 | 0xaa, ..] | [0, 0, 0xff, 0xff, ..])
         || ptx::target(start).is_some()
 }
 

@@ -21,7 +21,7 @@ const DEEPEST: usize = 8;
 /// Files within one file, at most.
 const MOST_MEMBERS: u64 = 1 << 20;
 /// Bytes that one file unpacks to in all, at most.
-const MOST_UNPACKED: u64 = 16 << 30;
+const MOST_UNPACKED: u64 = 8 << 30;
 /// Bytes from the start of a file that tell what it is; a tar header has its magic at 257.
 const START: u64 = 4096;
 /// The metadata beside a compiled Triton kernel; some kilobytes in practice.
@@ -97,14 +97,26 @@ impl Visit<'_> {
             Kind::Archive => archive::members(self, source, path, depth),
             Kind::Tar => tar::members(self, source, path, depth),
             Kind::Gzip | Kind::Zstd => tar::packed(self, source, kind, path, depth),
+            Kind::Unsupported => {
+                let reason = "neither bzip2 nor xz is read; unpack it first".to_owned();
+                Err(BinaryError::Container { kind: "packed file", reason })
+            }
             Kind::Leaf => Ok(()),
         }
     }
 
-    /// A member that can be read by position as it is.
-    fn stored(&mut self, source: &dyn Source, path: &str, depth: usize, companion: Option<Vec<u8>>) {
-        let outcome = self.count_member().and_then(|()| self.file(source, path, depth.saturating_add(1), companion));
+    /// A member that can be read by position as it is. Only a limit that the whole archive breaks is an error.
+    fn stored(
+        &mut self,
+        source: &dyn Source,
+        path: &str,
+        depth: usize,
+        companion: Option<Vec<u8>>,
+    ) -> Result<(), BinaryError> {
+        self.count_member()?;
+        let outcome = self.file(source, path, depth.saturating_add(1), companion);
         self.fault(path, outcome);
+        Ok(())
     }
 
     /// A member that has to be unpacked: only if its start can be that of device code or of an archive.

@@ -2,6 +2,8 @@
 
 use std::io::{self, BufReader, Read};
 
+use ::tar::{Archive, Entry, EntryType};
+
 use super::kind::{Kind, starts_like_device_code};
 use super::{MOST_UNPACKED, START, Visit, join};
 use crate::compression::zstd_reader;
@@ -9,27 +11,79 @@ use crate::reader::SourceReader;
 use crate::source::Source;
 use crate::{BinaryError, Window};
 
+/// A name, or the attributes that hold one; the longest path of any system has 32 KiB.
+const LONGEST_NAME: u64 = 64 << 10;
+
 fn failed(kind: &'static str) -> impl Fn(io::Error) -> BinaryError {
     move |error| BinaryError::Container { kind, reason: error.to_string() }
 }
 
-/// A plain tar: its members are read in place.
-pub(super) fn members(visit: &mut Visit<'_>, source: &dyn Source, path: &str, depth: usize) -> Result<(), BinaryError> {
-    let mut archive = ::tar::Archive::new(BufReader::new(SourceReader::new(source)));
-    for entry in archive.entries().map_err(failed("tar"))? {
-        let entry = entry.map_err(failed("tar"))?;
-        if !entry.header().entry_type().is_file() {
-            continue;
-        }
-        let name = join(path, &String::from_utf8_lossy(&entry.path_bytes()));
-        let start = entry.raw_file_position();
-        match Window::new(source, start..start.saturating_add(entry.size()), "tar member") {
-            Ok(window) if starts_like_device_code(&window) => visit.stored(&window, &name, depth, None),
-            Ok(_) => visit.count_member()?,
-            Err(error) => visit.fault(&name, Err(error)),
+/// What to do with a file of a tar: the visit, the entry and its path.
+type EachFile<'e, R> = &'e mut dyn FnMut(&mut Visit<'_>, &mut Entry<'_, R>, &str) -> Result<(), BinaryError>;
+
+/// Goes through the entries. Long names stand in entries of their own before the file; they are read here, bounded, since
+/// the crate would take whatever they claim.
+fn for_each_file<R: Read>(
+    archive: &mut Archive<R>,
+    visit: &mut Visit<'_>,
+    path: &str,
+    each: EachFile<'_, R>,
+) -> Result<(), BinaryError> {
+    archive.set_ignore_zeros(true);
+    let mut long_name: Option<Vec<u8>> = None;
+    for entry in archive.entries().map_err(failed("tar"))?.raw(true) {
+        let mut entry = entry.map_err(failed("tar"))?;
+        match entry.header().entry_type() {
+            EntryType::GNULongName => {
+                let name = bounded(&mut entry)?;
+                long_name = Some(name.split(|byte| *byte == 0).next().unwrap_or(&[]).to_vec());
+            }
+            EntryType::XHeader => long_name = pax_path(&bounded(&mut entry)?).or(long_name),
+            EntryType::Regular | EntryType::Continuous => {
+                let name = long_name.take().unwrap_or_else(|| entry.path_bytes().into_owned());
+                each(visit, &mut entry, &join(path, &String::from_utf8_lossy(&name)))?;
+            }
+            EntryType::GNUSparse => {
+                let name = long_name.take().unwrap_or_else(|| entry.path_bytes().into_owned());
+                let reason = "a sparse member; unpack it first".to_owned();
+                let name = join(path, &String::from_utf8_lossy(&name));
+                visit.fault(&name, Err(BinaryError::Container { kind: "tar", reason }));
+            }
+            _ => long_name = None,
         }
     }
     Ok(())
+}
+
+fn bounded(entry: &mut impl Read) -> Result<Vec<u8>, BinaryError> {
+    let mut name = Vec::new();
+    entry.take(LONGEST_NAME).read_to_end(&mut name).map_err(failed("tar"))?;
+    Ok(name)
+}
+
+/// The `path` among the records of a pax header, each `LENGTH path=VALUE` and a line break.
+fn pax_path(header: &[u8]) -> Option<Vec<u8>> {
+    let record =
+        header.split(|byte| *byte == b'\n').find(|record| memchr::memmem::find(record, b" path=").is_some())?;
+    let at = memchr::memmem::find(record, b" path=")?;
+    record.get(at.checked_add(b" path=".len())?..).map(<[u8]>::to_vec)
+}
+
+/// A plain tar: its members are read in place.
+pub(super) fn members(visit: &mut Visit<'_>, source: &dyn Source, path: &str, depth: usize) -> Result<(), BinaryError> {
+    let mut archive = Archive::new(BufReader::new(SourceReader::new(source)));
+    for_each_file(&mut archive, visit, path, &mut |visit, entry, name| {
+        let start = entry.raw_file_position();
+        let size = entry.header().entry_size().map_err(failed("tar"))?;
+        match Window::new(source, start..start.saturating_add(size), "tar member") {
+            Ok(window) if starts_like_device_code(&window) => visit.stored(&window, name, depth, None),
+            Ok(_) => visit.count_member(),
+            Err(error) => {
+                visit.fault(name, Err(error));
+                Ok(())
+            }
+        }
+    })
 }
 
 /// A packed stream: a tar inside is gone through as it unpacks, anything else is one file.
@@ -42,7 +96,7 @@ pub(super) fn packed(
 ) -> Result<(), BinaryError> {
     let stream = BufReader::new(SourceReader::new(source));
     let mut unpacked: Box<dyn Read + '_> = match kind {
-        Kind::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(stream)),
+        Kind::Gzip => Box::new(Gzip { decoder: flate2::bufread::MultiGzDecoder::new(stream), began: false }),
         _ => Box::new(zstd_reader(stream).map_err(failed("zstd"))?),
     };
     let mut start = Vec::new();
@@ -53,19 +107,44 @@ pub(super) fn packed(
     if !is_tar {
         return visit.packed(&mut whole, path, depth, None);
     }
-    let mut archive = ::tar::Archive::new(whole);
-    for entry in archive.entries().map_err(failed("tar"))? {
-        let mut entry = entry.map_err(failed("tar"))?;
-        if !entry.header().entry_type().is_file() {
-            continue;
+    for_each_file(&mut Archive::new(whole), visit, path, &mut |visit, entry, name| match visit
+        .packed(entry, name, depth, None)
+    {
+        Err(error @ BinaryError::OverLimit { .. }) => Err(error),
+        outcome => {
+            visit.fault(name, outcome);
+            Ok(())
         }
-        let name = join(path, &String::from_utf8_lossy(&entry.path_bytes()));
-        let outcome = visit.packed(&mut entry, &name, depth, None);
-        let over = matches!(outcome, Err(BinaryError::OverLimit { .. }));
-        visit.fault(&name, outcome);
-        if over {
-            break;
+    })
+}
+
+/// Gzip members one after the other. What follows the last and is no member is padding, as for gzip itself.
+struct Gzip<R> {
+    decoder: flate2::bufread::MultiGzDecoder<R>,
+    began: bool,
+}
+
+impl<R: io::BufRead> Read for Gzip<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self.decoder.read(buffer) {
+            // The crate's word for a header that is none; a damaged stream has another kind.
+            Err(error) if self.began && error.kind() == io::ErrorKind::InvalidInput => Ok(0),
+            Ok(read) => {
+                self.began = self.began || read > 0;
+                Ok(read)
+            }
+            Err(error) => Err(error),
         }
     }
-    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_among_attributes() {
+        assert_eq!(pax_path(b"30 mtime=1700000000.123456789\n17 path=a/b.so\n"), Some(b"a/b.so".to_vec()));
+        assert_eq!(pax_path(b"30 mtime=1700000000.123456789\n"), None);
+    }
 }

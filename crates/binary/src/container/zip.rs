@@ -33,7 +33,9 @@ pub(super) fn members(visit: &mut Visit<'_>, source: &dyn Source, path: &str, de
         let companion = companion(&mut archive, &name);
         if let Some(range) = stored {
             match Window::new(source, range, "stored member") {
-                Ok(window) if starts_like_device_code(&window) => visit.stored(&window, &member_path, depth, companion),
+                Ok(window) if starts_like_device_code(&window) => {
+                    visit.stored(&window, &member_path, depth, companion)?
+                }
                 Ok(_) => visit.count_member()?,
                 Err(error) => visit.fault(&member_path, Err(error)),
             }

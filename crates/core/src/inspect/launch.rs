@@ -117,8 +117,8 @@ fn block(function: &Function, options: &InspectOptions, known: Known<'_>) -> Blo
     if let Some(required) = function.required_threads.and_then(threads) {
         return Block::Known(required, BlockFrom::Required);
     }
-    if let Some(block) = known.metadata.and_then(|metadata| metadata.block) {
-        return Block::Known(block, BlockFrom::Metadata);
+    if let Some(metadata) = known.metadata {
+        return Block::Known(metadata.block, BlockFrom::Metadata);
     }
     if let Some(given) = options.block {
         return Block::Known(given, BlockFrom::Given);

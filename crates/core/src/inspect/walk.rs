@@ -54,6 +54,7 @@ impl<'a> Walk<'a> {
         if self.outcome.totals.images == 0 && self.outcome.diagnostics.is_empty() {
             let looks_like = match self.leaves {
                 0 => "an archive without binaries".to_owned(),
+                1 => "an archive of one binary, which has no device code".to_owned(),
                 leaves => format!("an archive of {leaves} binaries, none with device code"),
             };
             self.outcome.diagnostics.push(from_binary(self.file, None, &BinaryError::NoDeviceCode { looks_like }));
@@ -85,11 +86,21 @@ impl<'a> Walk<'a> {
         let (jobs, totals) = plan(&artifact, self.options);
         self.outcome.totals.add(&totals);
         let companion = leaf.companion.as_deref().or(companion);
+        let metadata = companion.map_or(Ok(None), Metadata::parse).unwrap_or_else(|wrong| {
+            self.outcome.diagnostics.push(Diagnostic {
+                severity: Severity::Warning,
+                code: "metadata".to_owned(),
+                file: self.file.to_owned(),
+                place: Some(leaf.path.to_owned()).filter(|place| !place.is_empty()),
+                message: format!("the .json beside it is not used: {wrong}"),
+            });
+            None
+        });
         let shared = Shared {
             file: self.file,
             prefix: leaf.path,
             source: leaf.source,
-            metadata: companion.and_then(Metadata::parse),
+            metadata,
             options: self.options,
             names: &names,
         };

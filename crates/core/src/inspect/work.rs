@@ -107,7 +107,10 @@ fn read(
     let place = Place { file: shared.file, entry, architecture, relocatable };
     let alone = cubin.functions.iter().filter(|function| function.is_kernel).count() == 1;
     for function in &cubin.functions {
-        let of_kernel = |metadata: &&Metadata| alone || metadata.name.as_deref() == Some(&function.name);
+        let of_kernel = |metadata: &&Metadata| match &metadata.name {
+            Some(name) => *name == function.name,
+            None => alone,
+        };
         let metadata = shared.metadata.as_ref().filter(of_kernel);
         self::function(shared, &place, function, metadata, for_whom, found);
     }

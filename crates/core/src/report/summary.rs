@@ -27,6 +27,8 @@ pub struct SummaryReport {
 /// Kernels of one architecture, or of one group of it.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct GroupRecord {
+    /// The GPU asked for; `null` where the images' own architectures answer.
+    pub gpu: Option<String>,
     /// Target, e.g. `sm_90a`; `none` for kernels without an image for the GPU asked for.
     pub arch: String,
     /// Tile, schedule or family; `null` where grouped by architecture alone.

@@ -147,13 +147,15 @@ impl Scan<'_> {
             },
         });
         written?;
-        let nothing_here = |diagnostic: &Diagnostic| !found.named && diagnostic.code == "no_device_code";
-        if outcome.diagnostics.iter().any(nothing_here) {
+        // Of a directory, binaries without device code and PTX beside its cubin are usual; the totals count the latter.
+        let worth_saying = |diagnostic: &Diagnostic| {
+            found.named || (diagnostic.severity != Severity::Note && diagnostic.code != "no_device_code")
+        };
+        let without_code = !found.named && outcome.totals.images == 0;
+        self.diagnostics.extend(outcome.diagnostics.into_iter().filter(worth_saying));
+        if without_code {
             return Ok(());
         }
-        // In a directory, PTX beside its cubin is usual; the totals count it.
-        let worth_saying = |diagnostic: &Diagnostic| found.named || diagnostic.severity != Severity::Note;
-        self.diagnostics.extend(outcome.diagnostics.into_iter().filter(worth_saying));
         self.totals.add(&outcome.totals);
         Ok(())
     }
