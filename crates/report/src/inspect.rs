@@ -59,20 +59,15 @@ fn table(kernels: &[&KernelRecord], names: bool) -> Table {
         (Column::right("occ", u8::MAX), true),
         (Column::left("limit", u8::MAX), true),
     ];
-    // A column that says the same for every kernel of every file is left out.
+    // Columns that say nothing are left out.
     let shown: Vec<bool> = columns.iter().map(|(_, shown)| *shown).collect();
-    let mut groups = Vec::new();
+    let mut lines = Vec::new();
     let mut file = "";
     for kernel in kernels {
-        let heading = several_files && kernel.file != file;
-        if heading {
+        if several_files && kernel.file != file {
             file = &kernel.file;
+            lines.push(Line::Heading(format!("{}:", printable(file))));
         }
-        groups.push((heading.then(|| format!("{}:", printable(file))), kernel));
-    }
-    let mut lines = Vec::new();
-    for (heading, kernel) in groups {
-        lines.extend(heading.map(Line::Heading));
         let cells = cells(kernel).into_iter().zip(&shown).filter(|(_, shown)| **shown).map(|(cell, _)| cell);
         lines.push(Line::Cells(cells.collect()));
     }
