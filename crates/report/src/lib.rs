@@ -16,6 +16,6 @@ mod words;
 pub use calc::{calc_sheet, calc_text, matrix_text};
 pub use gpus::{gpus_sheet, gpus_text};
 pub use inspect::{inspect_markdown, inspect_sheet, inspect_text};
-pub use json::{json, json_line};
+pub use json::{json, json_line, write_json_line};
 pub use sheet::Sheet;
 pub use summary::{summary_markdown, summary_sheet, summary_text};

@@ -118,7 +118,7 @@ fn owners<'e>(elf: &'e Elf<'_>, symbols: &'e Symbols<'_>, belongings: &'e [Belon
         let is_code = symbol.kind == STT_FUNC
             && code.flags & SHF_EXECINSTR.0 != 0
             && elf.name_starts(code, b".text.")
-            && !symbols.name(symbol).starts_with('$');
+            && symbols.first_byte(symbol) != Some(b'$');
         is_code.then_some(Owner { index, symbol, code, owned: belongings.get(symbol.section)? })
     };
     symbols.all.iter().enumerate().filter_map(owner).collect()

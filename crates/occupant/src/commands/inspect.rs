@@ -13,6 +13,7 @@ use occupant_core::report::{
 use occupant_core::{Event, File as CoreFile, InspectOptions, Launches, Summary, Target, inspect};
 use occupant_report::{
     inspect_markdown, inspect_sheet, inspect_text, json, json_line, summary_markdown, summary_sheet, summary_text,
+    write_json_line,
 };
 
 use super::Status;
@@ -141,7 +142,7 @@ impl Scan<'_> {
                 Keep::All(kernels) => kernels.push(*kernel),
                 Keep::Census(summary) => summary.add(&kernel),
                 Keep::Nothing if written.is_ok() => {
-                    written = line(&kernel).and_then(|line| Ok(output.write(&line)?));
+                    written = write_line(&kernel, output);
                 }
                 Keep::Nothing => {}
             },
@@ -200,7 +201,7 @@ fn print(report: &InspectReport, names: bool, output: &mut Output) -> anyhow::Re
         Format::Table if report.totals.images == 0 => {}
         Format::Table => output.write(&inspect_text(report, names, output.width()))?,
         Format::Json => output.write(&json(report)?)?,
-        Format::Jsonl => report.kernels.iter().try_for_each(|kernel| anyhow::Ok(output.write(&line(kernel)?)?))?,
+        Format::Jsonl => report.kernels.iter().try_for_each(|kernel| write_line(kernel, output))?,
         Format::Csv => output.write(&inspect_sheet(&report.kernels).csv())?,
         Format::Markdown => output.write(&inspect_markdown(report))?,
     }
@@ -235,8 +236,8 @@ fn keep_top(kernels: &mut Vec<KernelRecord>, top: usize) -> u32 {
     u32::try_from(before - kernels.len()).unwrap_or(u32::MAX)
 }
 
-fn line(kernel: &KernelRecord) -> anyhow::Result<String> {
-    Ok(json_line(&KernelLine { schema: "occupant.kernel.v1", kernel })?)
+fn write_line(kernel: &KernelRecord, output: &mut Output) -> anyhow::Result<()> {
+    Ok(write_json_line(output.writer(), &KernelLine { schema: "occupant.kernel.v1", kernel })?)
 }
 
 /// Sorts so that kernels without the value come last; equal ones stay in file order.
