@@ -1,9 +1,7 @@
 //! Occupancy of one launch shape given by numbers.
 
 use occupant_hardware::{Basis as FactBasis, Rules, SmLimits};
-use occupant_occupancy::{
-    Carveout, InvalidShape, Occupancy, PartitionedCaching, Shape, by_hand, occupancy, refusals, requirements,
-};
+use occupant_occupancy::{Carveout, InvalidShape, Occupancy, Shape, by_hand, occupancy, refusals, requirements};
 use thiserror::Error;
 
 use crate::report::two_decimals;
@@ -128,11 +126,7 @@ fn input(request: &CalcRequest) -> CalcInput {
         cluster: request.cluster,
         grid: request.grid,
         carveout: carveout_name(shape.carveout),
-        partitioned_caching: match shape.partitioned_caching {
-            PartitionedCaching::Off => "off",
-            PartitionedCaching::On => "on",
-            PartitionedCaching::Strict => "strict",
-        },
+        partitioned_caching: shape.partitioned_caching.name(),
         rules: match request.rules {
             Rules::Cuda13_5 => "13.5",
             Rules::Cuda12_9 => "12.9",

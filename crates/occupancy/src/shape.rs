@@ -26,6 +26,18 @@ pub enum PartitionedCaching {
     Strict,
 }
 
+impl PartitionedCaching {
+    /// The name in JSON and CSV.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::On => "on",
+            Self::Strict => "strict",
+        }
+    }
+}
+
 /// What one block of a launch asks for. Sizes in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {

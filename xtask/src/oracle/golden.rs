@@ -1,7 +1,7 @@
 //! A sample of the header's answers, committed so that the plain tests need no network and no compiler.
 
 use occupant_hardware::{Rules, limit_rows};
-use occupant_occupancy::{Carveout, PartitionedCaching};
+use occupant_occupancy::Carveout;
 
 use super::Options;
 use super::header::Header;
@@ -60,7 +60,7 @@ pub(super) fn write(header: &Header, options: &Options) -> anyhow::Result<()> {
                     Carveout::Percent(percent) => percent.to_string(),
                     Carveout::Default | Carveout::Bytes(_) => String::new(),
                 },
-                caching(shape.partitioned_caching).to_owned(),
+                shape.partitioned_caching.name().to_owned(),
                 shape.shared_opt_in.to_string(),
                 answer.status.to_string(),
                 answer.blocks.to_string(),
@@ -80,12 +80,4 @@ pub(super) fn write(header: &Header, options: &Options) -> anyhow::Result<()> {
     out.flush()?;
     println!("wrote {rows} golden points to {}", path.display());
     Ok(())
-}
-
-fn caching(mode: PartitionedCaching) -> &'static str {
-    match mode {
-        PartitionedCaching::Off => "off",
-        PartitionedCaching::On => "on",
-        PartitionedCaching::Strict => "strict",
-    }
 }
