@@ -9,7 +9,7 @@ fuzz_target!(|bytes: &[u8]| {
     let own = InspectOptions { threads: Some(1), functions: true, relocatable: true, ..InspectOptions::default() };
     let h100 = InspectOptions { gpus: vec!["h100".parse().expect("listed")], threads: Some(1), ..InspectOptions::default() };
     for options in [own, h100] {
-        let totals = inspect(&file, &Memory, &options, &mut |_| {}).totals;
+        let totals = inspect(&file, &Memory, &options, &std::convert::identity, &mut |_| {}).totals;
         let parts = totals.read + totals.not_selected + totals.relocatable + totals.ptx + totals.lto_ir + totals.unknown;
         assert_eq!(totals.images, parts + totals.failed, "totals add up");
     }

@@ -36,41 +36,70 @@ impl Codec {
 /// Packed device code comes to some 20 times its size; an entry beyond this factor is a bomb and is not unpacked.
 const ZSTD_LARGEST_RATIO: u64 = 1000;
 
-/// Unpacks `packed` into `unpacked`, which must come to exactly `size` bytes; `offset` is its place in the file, for
-/// messages. The buffer is the caller's so that it can serve many entries.
-pub(crate) fn unpack(
-    codec: Codec,
-    packed: &[u8],
-    size: u64,
-    offset: u64,
-    unpacked: &mut Vec<u8>,
-) -> Result<(), BinaryError> {
-    if size > LARGEST_ENTRY {
-        let what = "unpacked entry";
-        return Err(BinaryError::TooLarge { what, offset, claimed: size, limit: LARGEST_ENTRY });
-    }
-    let failed = |reason: String| BinaryError::Unpack { codec: codec.name(), offset, reason };
-    match codec {
-        Codec::Raw => {
-            unpacked.clear();
-            unpacked.extend_from_slice(packed);
+/// Room in which entries are unpacked, one after the other: to make it anew for each would cost as much as small entries
+/// take to unpack.
+#[derive(Default)]
+pub struct Workspace {
+    bytes: Vec<u8>,
+    #[cfg(feature = "zstd-c")]
+    zstd: Option<zstd::bulk::Decompressor<'static>>,
+}
+
+impl Workspace {
+    /// Unpacks `packed`, which must come to exactly `size` bytes; `offset` is its place in the file, for messages.
+    pub(crate) fn unpack(&mut self, codec: Codec, packed: &[u8], size: u64, offset: u64) -> Result<&[u8], BinaryError> {
+        if size > LARGEST_ENTRY {
+            let what = "unpacked entry";
+            return Err(BinaryError::TooLarge { what, offset, claimed: size, limit: LARGEST_ENTRY });
         }
-        Codec::Lz4 => {
-            believe(packed, size, LZ4_LARGEST_RATIO).map_err(failed)?;
-            unpacked.resize(usize::try_from(size).unwrap_or(usize::MAX), 0);
-            let written =
-                lz4_flex::block::decompress_into(packed, unpacked).map_err(|error| failed(error.to_string()))?;
-            unpacked.truncate(written);
+        let failed = |reason: String| BinaryError::Unpack { codec: codec.name(), offset, reason };
+        match codec {
+            Codec::Raw => {
+                self.bytes.clear();
+                self.bytes.extend_from_slice(packed);
+            }
+            Codec::Lz4 => {
+                believe(packed, size, LZ4_LARGEST_RATIO).map_err(failed)?;
+                let room = self.room(size);
+                let written =
+                    lz4_flex::block::decompress_into(packed, room).map_err(|error| failed(error.to_string()))?;
+                self.bytes.truncate(written);
+            }
+            Codec::Zstd => {
+                believe(packed, size, ZSTD_LARGEST_RATIO).map_err(failed)?;
+                self.zstd(packed, size).map_err(failed)?;
+            }
         }
-        Codec::Zstd => {
-            believe(packed, size, ZSTD_LARGEST_RATIO).map_err(failed)?;
-            zstd_into(packed, size, unpacked).map_err(failed)?;
+        if self.bytes.len() as u64 != size {
+            return Err(failed(format!("{} bytes came out, {size} were claimed", self.bytes.len())));
         }
+        Ok(&self.bytes)
     }
-    if unpacked.len() as u64 != size {
-        return Err(failed(format!("{} bytes came out, {size} were claimed", unpacked.len())));
+
+    fn room(&mut self, size: u64) -> &mut [u8] {
+        self.bytes.resize(usize::try_from(size).unwrap_or(usize::MAX), 0);
+        &mut self.bytes
     }
-    Ok(())
+
+    /// Decodes straight into the room.
+    #[cfg(feature = "zstd-c")]
+    fn zstd(&mut self, packed: &[u8], size: u64) -> Result<(), String> {
+        let mut decoder = match self.zstd.take() {
+            Some(decoder) => decoder,
+            None => zstd::bulk::Decompressor::new().map_err(|error| error.to_string())?,
+        };
+        let written = decoder.decompress_to_buffer(packed, self.room(size)).map_err(|error| error.to_string());
+        self.zstd = Some(decoder);
+        self.bytes.truncate(written?);
+        Ok(())
+    }
+
+    #[cfg(not(feature = "zstd-c"))]
+    fn zstd(&mut self, packed: &[u8], size: u64) -> Result<(), String> {
+        self.bytes.clear();
+        let mut decoder = zstd_reader(packed).map_err(|error| error.to_string())?.take(size.saturating_add(1));
+        decoder.read_to_end(&mut self.bytes).map(|_| ()).map_err(|error| error.to_string())
+    }
 }
 
 /// Refuses a claim before anything is allocated for it.
@@ -79,23 +108,6 @@ fn believe(packed: &[u8], size: u64, ratio: u64) -> Result<(), String> {
         return Err(format!("{} bytes can't hold the {size} that are claimed", packed.len()));
     }
     Ok(())
-}
-
-/// Decodes straight into the buffer.
-#[cfg(feature = "zstd-c")]
-fn zstd_into(packed: &[u8], size: u64, unpacked: &mut Vec<u8>) -> Result<(), String> {
-    unpacked.resize(usize::try_from(size).unwrap_or(usize::MAX), 0);
-    let written =
-        zstd::bulk::decompress_to_buffer(packed, unpacked.as_mut_slice()).map_err(|error| error.to_string())?;
-    unpacked.truncate(written);
-    Ok(())
-}
-
-#[cfg(not(feature = "zstd-c"))]
-fn zstd_into(packed: &[u8], size: u64, unpacked: &mut Vec<u8>) -> Result<(), String> {
-    unpacked.clear();
-    let mut decoder = zstd_reader(packed).map_err(|error| error.to_string())?.take(size.saturating_add(1));
-    decoder.read_to_end(unpacked).map(|_| ()).map_err(|error| error.to_string())
 }
 
 /// A stream that unpacks zstd: by the C library, or in pure Rust where there is no C compiler.
@@ -119,18 +131,18 @@ mod tests {
         let original: Vec<u8> = (0..10_000u32).flat_map(|i| (i / 7).to_le_bytes()).collect();
         let packed = lz4_flex::block::compress(&original);
         let size = original.len() as u64;
-        let mut buffer = vec![7; 3];
-        unpack(Codec::Lz4, &packed, size, 0, &mut buffer).unwrap();
-        assert_eq!(buffer, original);
+        let mut workspace = Workspace::default();
+        workspace.unpack(Codec::Raw, &[7; 3], 3, 0).unwrap();
+        assert_eq!(workspace.unpack(Codec::Lz4, &packed, size, 0).unwrap(), original);
         for claimed in [size + 1, size - 1, 1 << 31, u64::MAX] {
-            assert!(unpack(Codec::Lz4, &packed, claimed, 0, &mut buffer).is_err(), "{claimed}");
+            assert!(workspace.unpack(Codec::Lz4, &packed, claimed, 0).is_err(), "{claimed}");
         }
     }
 
     #[test]
     fn a_claim_of_terabytes_is_refused_before_allocation() {
         for codec in [Codec::Lz4, Codec::Zstd] {
-            let error = unpack(codec, &[0; 64], 5 << 40, 0x40, &mut Vec::new()).unwrap_err();
+            let error = Workspace::default().unpack(codec, &[0; 64], 5 << 40, 0x40).unwrap_err();
             assert_eq!(error.code(), "too_large");
         }
     }

@@ -9,7 +9,7 @@ use std::ops::Range;
 use occupant_hardware::{Architecture, ComputeCapability, Variant};
 
 use crate::BinaryError;
-use crate::compression::{Codec, unpack};
+use crate::compression::{Codec, Workspace};
 use crate::fields::{u16_at, u32_at, u64_at};
 use crate::source::{Source, Window, read, read_packed};
 
@@ -97,7 +97,7 @@ pub struct Entry {
     pub images: Vec<Image>,
 }
 
-/// The bytes of an entry: a part of the file where it is raw, the caller's buffer where it was packed.
+/// The bytes of an entry: a part of the file where it is raw, the caller's workspace where it was packed.
 pub enum Unpacked<'s> {
     /// Raw in the file.
     Window(Window<'s>),
@@ -133,18 +133,21 @@ impl Unpacked<'_> {
 }
 
 impl Entry {
-    /// The entry's bytes, unpacked into `buffer` where they are packed.
+    /// The entry's bytes, unpacked in `workspace` where they are packed.
     ///
     /// # Errors
     /// [`BinaryError`] where they are not all there, claim too much or do not unpack.
-    pub fn unpack<'s>(&self, source: &'s dyn Source, buffer: &'s mut Vec<u8>) -> Result<Unpacked<'s>, BinaryError> {
+    pub fn unpack<'s>(
+        &self,
+        source: &'s dyn Source,
+        workspace: &'s mut Workspace,
+    ) -> Result<Unpacked<'s>, BinaryError> {
         let Payload { offset, stored, unpacked, codec } = self.payload;
         if codec == Codec::Raw {
             return Window::new(source, offset..offset.saturating_add(stored), "raw entry").map(Unpacked::Window);
         }
         let packed = read_packed(source, offset, stored)?;
-        unpack(codec, &packed, unpacked, offset, buffer)?;
-        Ok(Unpacked::Buffer(buffer))
+        workspace.unpack(codec, &packed, unpacked, offset).map(Unpacked::Buffer)
     }
 }
 

@@ -9,8 +9,8 @@
 //! let artifact = occupant_binary::Artifact::open(&bytes)?;
 //! for module in &artifact.modules {
 //!     for entry in &module.entries {
-//!         let mut buffer = Vec::new();
-//!         let unpacked = entry.unpack(&bytes, &mut buffer)?;
+//!         let mut workspace = occupant_binary::Workspace::default();
+//!         let unpacked = entry.unpack(&bytes, &mut workspace)?;
 //!         for image in entry.images.iter().filter(|image| image.kind == occupant_binary::ImageKind::Elf) {
 //!             let cubin = occupant_binary::Cubin::parse(&unpacked.image(image)?)?;
 //!             println!("{}: {} kernels", cubin.architecture, cubin.functions.len());
@@ -39,7 +39,7 @@ mod reader;
 mod source;
 
 pub use artifact::{Artifact, Fault, Module};
-pub use compression::Codec;
+pub use compression::{Codec, Workspace};
 pub use container::{Leaf, Memory, Store, visit};
 pub use cubin::{Cluster, Cubin, DynamicShared, Function, HeaderGeneration, RegisterSource, Spills, Toolkit};
 pub use error::BinaryError;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use occupant_binary::{Artifact, Cubin, DynamicShared, ImageKind, Source};
+use occupant_binary::{Artifact, Cubin, DynamicShared, ImageKind, Source, Workspace};
 use serde::Deserialize;
 
 fn fixtures() -> PathBuf {
@@ -135,9 +135,9 @@ fn contents(name: &str) -> Vec<String> {
     let mut lines = Vec::new();
     for module in &artifact.modules {
         for entry in &module.entries {
-            let mut buffer = Vec::new();
+            let mut workspace = Workspace::default();
             let is_elf = entry.images.iter().any(|i| i.kind == ImageKind::Elf);
-            let unpacked = is_elf.then(|| entry.unpack(&bytes, &mut buffer).unwrap());
+            let unpacked = is_elf.then(|| entry.unpack(&bytes, &mut workspace).unwrap());
             for image in &entry.images {
                 let what = match (&unpacked, image.kind) {
                     (Some(unpacked), ImageKind::Elf) => {

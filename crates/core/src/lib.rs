@@ -8,9 +8,9 @@
 //!
 //! # fn demo(bytes: Vec<u8>) {
 //! let file = File { name: "libfoo.so", source: &bytes, companion: None };
-//! let outcome = inspect(&file, &Memory, &InspectOptions::default(), &mut |event| {
-//!     if let Event::Kernel(kernel) = event {
-//!         println!("{}: {:?} registers", kernel.demangled, kernel.registers);
+//! let outcome = inspect(&file, &Memory, &InspectOptions::default(), &std::convert::identity, &mut |event| {
+//!     if let Event::Kernels(kernels) = event {
+//!         kernels.iter().for_each(|kernel| println!("{}: {:?} registers", kernel.demangled, kernel.registers));
 //!     }
 //! });
 //! assert!(outcome.diagnostics.is_empty());

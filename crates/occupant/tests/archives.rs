@@ -56,6 +56,23 @@ fn sparse() -> Vec<u8> {
     [header.as_bytes().as_slice(), &[0; 1024]].concat()
 }
 
+/// The same in the newer form: a pax header before a regular member.
+fn sparse_pax() -> Vec<u8> {
+    let records = b"22 GNU.sparse.major=1\n22 GNU.sparse.name=b.so\n";
+    let entry = |kind, path: &str, data: &[u8]| {
+        let mut header = tar::Header::new_ustar();
+        header.set_entry_type(kind);
+        header.set_path(path).unwrap();
+        header.set_size(data.len() as u64);
+        header.set_cksum();
+        let padding = vec![0; data.len().next_multiple_of(512) - data.len()];
+        [header.as_bytes().as_slice(), data, &padding].concat()
+    };
+    let header = entry(tar::EntryType::XHeader, "x", records);
+    let member = entry(tar::EntryType::Regular, "GNUSparseFile.0/b.so", b"\x7fELF");
+    [header, member, vec![0; 1024]].concat()
+}
+
 fn gzipped(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
     encoder.write_all(bytes).unwrap();
@@ -164,7 +181,8 @@ fn archives_without_device_code_cut_and_too_deep() {
         ("cut.zip", wheel[..wheel.len() / 2].to_vec(), "zip"),
         ("cut.tar.gz", gzipped(&tarred(&[("a", &wheel)]))[..9000].to_vec(), "error"),
         ("deep.zip", nested, "depth of archives in archives"),
-        ("sparse.tar", sparse(), "a sparse member"),
+        ("sparse.tar", sparse(), "a.so: tar: a sparse member"),
+        ("sparse_pax.tar", sparse_pax(), "b.so: tar: a sparse member"),
         ("a.tar.bz2", b"BZh91AY&SY".to_vec(), "neither bzip2 nor xz"),
         ("bad.gz", b"\x1f\x8bnot gzip at all".to_vec(), "packed file"),
         ("bad.a", b"!<arch>\nbroken header".to_vec(), "static library"),

@@ -5,6 +5,7 @@
 
 mod support;
 
+use std::convert::identity;
 use std::fs;
 use std::path::PathBuf;
 
@@ -27,10 +28,10 @@ fn inspect_bytes(bytes: &[u8]) -> (Outcome, usize) {
     let file = File { name: "damaged", source: &bytes, companion: None };
     let options = InspectOptions { gpus: vec!["h100".parse().unwrap()], ..InspectOptions::default() };
     for options in [InspectOptions::default(), options] {
-        inspect(&file, &Memory, &options, &mut |_| {});
+        inspect(&file, &Memory, &options, &identity, &mut |_| {});
     }
-    let outcome = inspect(&file, &Memory, &InspectOptions::default(), &mut |event| {
-        kernels += usize::from(matches!(event, Event::Kernel(_)));
+    let outcome = inspect(&file, &Memory, &InspectOptions::default(), &|records| records.len(), &mut |event| {
+        kernels += if let Event::Kernels(number) = event { number } else { 0 };
     });
     let totals = &outcome.totals;
     let parts = [

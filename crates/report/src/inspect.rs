@@ -17,7 +17,7 @@ pub fn inspect_text(report: &InspectReport, names: bool, width: usize) -> String
     let mut text = String::new();
     if !shown.is_empty() {
         let mut table = table(&shown, names);
-        let full: Vec<&str> = shown.iter().map(|kernel| kernel.demangled.as_str()).collect();
+        let full: Vec<&str> = shown.iter().map(|kernel| &*kernel.demangled).collect();
         let mut cut = distinct(&full, table.first_width(width)).into_iter();
         for line in &mut table.lines {
             if let Line::Cells(row) = line {
@@ -64,7 +64,7 @@ fn table(kernels: &[&KernelRecord], names: bool) -> Table {
     let mut lines = Vec::new();
     let mut file = "";
     for kernel in kernels {
-        if several_files && kernel.file != file {
+        if several_files && *kernel.file != *file {
             file = &kernel.file;
             lines.push(Line::Heading(format!("{}:", printable(file))));
         }
@@ -297,12 +297,12 @@ fn row(kernel: &KernelRecord) -> Vec<String> {
     let named = kernel.from_name.as_ref();
     let found = kernel.occupancy.as_ref();
     vec![
-        kernel.file.clone(),
-        text(&kernel.entry),
+        kernel.file.to_string(),
+        kernel.entry.as_deref().unwrap_or_default().to_owned(),
         text(&kernel.arch),
         kernel.gpu.as_ref().map_or_else(String::new, |gpu| gpu.name.clone()),
-        kernel.name.clone(),
-        kernel.demangled.clone(),
+        kernel.name.to_string(),
+        kernel.demangled.to_string(),
         number(kernel.registers),
         number(kernel.shared_static),
         number(kernel.launch.shared_dynamic),

@@ -32,7 +32,7 @@ pub fn summary_markdown(report: &SummaryReport) -> String {
         text += &format!("{}\n\n{}\n", title.replace('~', "\\~"), sheet.markdown());
     }
     for (title, extremes) in tops(report) {
-        let names: Vec<&str> = extremes.iter().map(|extreme| extreme.demangled.as_str()).collect();
+        let names: Vec<&str> = extremes.iter().map(|extreme| &*extreme.demangled).collect();
         let rows = extremes.iter().zip(distinct(&names, MARKDOWN_NAME)).map(|(extreme, name)| {
             let name = printable(&name).replace('`', "'");
             vec![percent(extreme.value), extreme.arch.clone(), format!("`{name}`")]
@@ -157,7 +157,7 @@ fn tops(report: &SummaryReport) -> Vec<(&'static str, &[Extreme])> {
 
 fn top(extremes: &[Extreme], width: usize) -> String {
     const BEFORE_NAME: usize = 20;
-    let names: Vec<&str> = extremes.iter().map(|extreme| extreme.demangled.as_str()).collect();
+    let names: Vec<&str> = extremes.iter().map(|extreme| &*extreme.demangled).collect();
     let names = distinct(&names, width.saturating_sub(BEFORE_NAME).max(28));
     let line = |(extreme, name): (&Extreme, String)| {
         format!("  {:>6}  {:<8}  {}\n", percent(extreme.value), extreme.arch, printable(&name))

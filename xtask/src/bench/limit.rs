@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::Context;
-use occupant_binary::{Artifact, Codec, Entry, ImageKind, Source};
+use occupant_binary::{Artifact, Codec, Entry, ImageKind, Source, Workspace};
 
 use super::seconds;
 
@@ -44,12 +44,13 @@ pub(super) fn read_and_unpack(path: &Path) -> anyhow::Result<f64> {
     let (spent, ()) = seconds(|| {
         std::thread::scope(|scope| -> anyhow::Result<()> {
             let work = || -> anyhow::Result<()> {
+                let mut workspace = Workspace::default();
                 let mut buffer = Vec::new();
                 while let Some(entry) = entries.get(next.fetch_add(1, Ordering::Relaxed)) {
                     if entry.payload.codec == Codec::Raw {
                         read_raw(&source, entry, &mut buffer)?;
                     } else {
-                        entry.unpack(&source, &mut buffer)?;
+                        entry.unpack(&source, &mut workspace)?;
                     }
                 }
                 Ok(())

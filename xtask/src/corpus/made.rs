@@ -1,5 +1,6 @@
 //! Containers that no Linux wheel has: a Windows library, and archives made here with `nvcc -lib`.
 
+use std::convert::identity;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -61,16 +62,16 @@ fn compare(path: &Path, expected: usize) -> anyhow::Result<()> {
     let bytes = read(path)?;
     let file = File { name: "archive", source: &bytes, companion: None };
     let mut kernels = Vec::new();
-    let outcome = inspect(&file, &Memory, &InspectOptions::default(), &mut |event| {
-        if let Event::Kernel(kernel) = event {
-            kernels.push(*kernel);
+    let outcome = inspect(&file, &Memory, &InspectOptions::default(), &identity, &mut |event| {
+        if let Event::Kernels(records) = event {
+            kernels.extend(records);
         }
     });
     ensure!(outcome.diagnostics.is_empty(), "{}: {:?}", path.display(), outcome.diagnostics);
     let mut differing = 0;
     for kernel in &kernels {
         let number: u32 = kernel.arch.as_deref().unwrap_or("").trim_start_matches("sm_").parse()?;
-        let same = theirs.get(&(number, kernel.name.clone())).is_some_and(|all| {
+        let same = theirs.get(&(number, kernel.name.to_string())).is_some_and(|all| {
             all.iter()
                 .any(|other| other.registers == kernel.registers && other.stack.or(Some(0)) == kernel.stack.or(Some(0)))
         });

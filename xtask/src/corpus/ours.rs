@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use anyhow::{Context, ensure};
-use occupant_binary::{Artifact, Cubin, ImageKind};
+use occupant_binary::{Artifact, Cubin, ImageKind, Workspace};
 
 use super::{Functions, Key, Resources, read};
 
@@ -24,14 +24,14 @@ pub(super) fn functions(path: &Path) -> anyhow::Result<File> {
     let artifact = Artifact::open(&bytes).with_context(|| path.display().to_string())?;
     ensure!(artifact.faults.is_empty(), "{}: {:?}", path.display(), artifact.faults);
     let mut file = File::default();
-    let mut buffer = Vec::new();
+    let mut workspace = Workspace::default();
     let executable = artifact.modules.iter().filter(|module| !module.relocatable);
     let entries = executable.flat_map(|module| module.entries.iter().map(move |entry| (module, entry)));
     for (module, entry) in entries {
         if !entry.images.iter().any(|image| image.kind == ImageKind::Elf) {
             continue;
         }
-        let unpacked = entry.unpack(&bytes, &mut buffer)?;
+        let unpacked = entry.unpack(&bytes, &mut workspace)?;
         for image in entry.images.iter().filter(|image| image.kind == ImageKind::Elf) {
             let cubin = Cubin::parse(&unpacked.image(image)?)?;
             ensure!(cubin.faults.is_empty(), "{}: {:?}", path.display(), cubin.faults);

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, ensure};
-use occupant_binary::{Artifact, Cubin, ImageKind, Source};
+use occupant_binary::{Artifact, Cubin, ImageKind, Source, Workspace};
 
 use super::{Library, cuobjdump, differences, ours, path, read};
 use crate::paths;
@@ -52,12 +52,12 @@ pub(super) fn compare(library: &Library) -> anyhow::Result<()> {
 fn for_each_cubin(path: &Path, each: &mut dyn FnMut(&[u8], &Cubin) -> anyhow::Result<()>) -> anyhow::Result<()> {
     let bytes = read(path)?;
     let artifact = Artifact::open(&bytes)?;
-    let mut buffer = Vec::new();
+    let mut workspace = Workspace::default();
     for entry in artifact.modules.iter().filter(|module| !module.relocatable).flat_map(|module| &module.entries) {
         if !entry.images.iter().any(|image| image.kind == ImageKind::Elf) {
             continue;
         }
-        let unpacked = entry.unpack(&bytes, &mut buffer)?;
+        let unpacked = entry.unpack(&bytes, &mut workspace)?;
         for image in entry.images.iter().filter(|image| image.kind == ImageKind::Elf) {
             let window = unpacked.image(image)?;
             let size = usize::try_from(window.size()).context("a cubin that fits the memory")?;

@@ -31,6 +31,8 @@ fn for_each_file<R: Read>(
 ) -> Result<(), BinaryError> {
     archive.set_ignore_zeros(true);
     let mut long_name: Option<Vec<u8>> = None;
+    // Sparse in the newer form: a regular file with its holes in a pax header.
+    let mut sparse = false;
     for entry in archive.entries().map_err(failed("tar"))?.raw(true) {
         let mut entry = entry.map_err(failed("tar"))?;
         match entry.header().entry_type() {
@@ -38,18 +40,22 @@ fn for_each_file<R: Read>(
                 let name = bounded(&mut entry)?;
                 long_name = Some(name.split(|byte| *byte == 0).next().unwrap_or(&[]).to_vec());
             }
-            EntryType::XHeader => long_name = pax_path(&bounded(&mut entry)?).or(long_name),
-            EntryType::Regular | EntryType::Continuous => {
-                let name = long_name.take().unwrap_or_else(|| entry.path_bytes().into_owned());
-                each(visit, &mut entry, &join(path, &String::from_utf8_lossy(&name)))?;
+            EntryType::XHeader => {
+                let records = bounded(&mut entry)?;
+                sparse = memchr::memmem::find(&records, b" GNU.sparse.").is_some();
+                long_name = pax_path(&records).or(long_name);
             }
-            EntryType::GNUSparse => {
+            kind @ (EntryType::Regular | EntryType::Continuous | EntryType::GNUSparse) => {
                 let name = long_name.take().unwrap_or_else(|| entry.path_bytes().into_owned());
-                let reason = "a sparse member; unpack it first".to_owned();
                 let name = join(path, &String::from_utf8_lossy(&name));
-                visit.fault(&name, Err(BinaryError::Container { kind: "tar", reason }));
+                if std::mem::take(&mut sparse) || kind == EntryType::GNUSparse {
+                    let reason = "a sparse member; unpack it first".to_owned();
+                    visit.fault(&name, Err(BinaryError::Container { kind: "tar", reason }));
+                } else {
+                    each(visit, &mut entry, &name)?;
+                }
             }
-            _ => long_name = None,
+            _ => (long_name, sparse) = (None, false),
         }
     }
     Ok(())
@@ -61,12 +67,14 @@ fn bounded(entry: &mut impl Read) -> Result<Vec<u8>, BinaryError> {
     Ok(name)
 }
 
-/// The `path` among the records of a pax header, each `LENGTH path=VALUE` and a line break.
+/// The name among the records of a pax header, each `LENGTH KEY=VALUE` and a line break; a sparse file's own name wins
+/// over the one of its packed form.
 fn pax_path(header: &[u8]) -> Option<Vec<u8>> {
-    let record =
-        header.split(|byte| *byte == b'\n').find(|record| memchr::memmem::find(record, b" path=").is_some())?;
-    let at = memchr::memmem::find(record, b" path=")?;
-    record.get(at.checked_add(b" path=".len())?..).map(<[u8]>::to_vec)
+    let value = |key: &[u8]| {
+        let at = memchr::memmem::find(header, key)?.checked_add(key.len())?;
+        header.get(at..)?.split(|byte| *byte == b'\n').next().map(<[u8]>::to_vec)
+    };
+    value(b" GNU.sparse.name=").or_else(|| value(b" path="))
 }
 
 /// A plain tar: its members are read in place.

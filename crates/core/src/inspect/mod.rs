@@ -74,9 +74,9 @@ pub struct File<'a> {
 
 /// What [`inspect`] tells its caller while it works.
 #[derive(Debug)]
-pub enum Event {
-    /// A kernel.
-    Kernel(Box<KernelRecord>),
+pub enum Event<T> {
+    /// What the caller made of the kernels of some images.
+    Kernels(T),
     /// So many of so many images are done.
     Progress {
         /// Images done.
@@ -95,8 +95,17 @@ pub struct Outcome {
     pub totals: Totals,
 }
 
-/// Hands every kernel of a file to `tell`, those in archives included; `store` keeps what has to be unpacked for that.
-/// A fault in one place is a diagnostic and never ends the rest.
-pub fn inspect(file: &File<'_>, store: &dyn Store, options: &InspectOptions, tell: &mut dyn FnMut(Event)) -> Outcome {
-    walk::Walk::new(file.name, options, tell).run(file, store)
+/// Hands every kernel of a file to `tell`, in the file's order, those in archives included; `store` keeps what has to be
+/// unpacked for that. A fault in one place is a diagnostic and never ends the rest.
+///
+/// `make` turns the kernels of a few images into what the caller wants of them, on the threads that read them; where it
+/// wants the records themselves, it is [`std::convert::identity`].
+pub fn inspect<T: Send>(
+    file: &File<'_>,
+    store: &dyn Store,
+    options: &InspectOptions,
+    make: &(dyn Fn(Vec<KernelRecord>) -> T + Sync),
+    tell: &mut dyn FnMut(Event<T>),
+) -> Outcome {
+    walk::Walk::new(file.name, options, make, tell).run(file, store)
 }

@@ -1,23 +1,30 @@
 //! Names that are read once: a library holds each kernel for several architectures under the same name.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
-use std::hash::{BuildHasher, RandomState};
+use std::hash::BuildHasher;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use foldhash::fast::RandomState;
 use occupant_binary::{NameShape, demangle, name_shape};
 
 /// What a mangled name stands for.
 #[derive(Debug)]
 pub(super) struct Named {
-    pub(super) demangled: String,
+    pub(super) mangled: Arc<str>,
+    pub(super) demangled: Arc<str>,
     pub(super) shape: Option<NameShape>,
 }
 
 impl Named {
     fn new(name: &str) -> Self {
-        let demangled = demangle(name).into_owned();
+        let mangled: Arc<str> = name.into();
+        let demangled = match demangle(name) {
+            Cow::Borrowed(same) if same.len() == name.len() => Arc::clone(&mangled),
+            other => other.into(),
+        };
         let shape = name_shape(name, &demangled);
-        Self { demangled, shape }
+        Self { mangled, demangled, shape }
     }
 }
 
@@ -36,12 +43,12 @@ pub(super) struct Names {
 #[derive(Debug, Default)]
 struct Shard {
     bytes: usize,
-    by_name: HashMap<Box<str>, Arc<Named>>,
+    by_name: HashMap<Arc<str>, Arc<Named>, RandomState>,
 }
 
 impl Names {
     pub(super) fn new() -> Self {
-        Self { hasher: RandomState::new(), shards: std::array::from_fn(|_| Mutex::default()) }
+        Self { hasher: RandomState::default(), shards: std::array::from_fn(|_| Mutex::default()) }
     }
 
     /// What a name stands for.
@@ -56,7 +63,7 @@ impl Names {
         let mut held = lock();
         if held.bytes < LARGEST / SHARDS {
             held.bytes += name.len() + named.demangled.len();
-            held.by_name.insert(name.into(), Arc::clone(&named));
+            held.by_name.insert(Arc::clone(&named.mangled), Arc::clone(&named));
         }
         named
     }
@@ -70,7 +77,7 @@ mod tests {
     fn a_name_is_read_once_and_the_same_for_all() {
         let names = Names::new();
         let first = names.get("_Z6kernelPf");
-        assert_eq!(first.demangled, "kernel(float*)");
+        assert_eq!(&*first.demangled, "kernel(float*)");
         assert!(Arc::ptr_eq(&first, &names.get("_Z6kernelPf")));
         assert!(!Arc::ptr_eq(&first, &names.get("_Z6kernelPi")));
     }

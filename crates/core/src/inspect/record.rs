@@ -1,5 +1,7 @@
 //! Puts the record of one kernel together: its resources, its answer, and what a reader should know about both.
 
+use std::sync::Arc;
+
 use occupant_binary::{Cluster, Function, NameShape};
 use occupant_hardware::{Architecture, SmLimits};
 
@@ -10,8 +12,8 @@ use crate::triton::Metadata;
 
 /// Where a kernel was found.
 pub(super) struct Place<'a> {
-    pub(super) file: &'a str,
-    pub(super) entry: &'a str,
+    pub(super) file: &'a Arc<str>,
+    pub(super) entry: &'a Arc<str>,
     pub(super) architecture: Architecture,
     pub(super) relocatable: bool,
 }
@@ -26,7 +28,7 @@ pub(super) fn of_function(
     answer: Answer,
 ) -> KernelRecord {
     KernelRecord {
-        entry: Some(place.entry.to_owned()),
+        entry: Some(Arc::clone(place.entry)),
         arch: Some(place.architecture.to_string()),
         is_kernel: function.is_kernel,
         registers: function.registers,
@@ -45,23 +47,23 @@ pub(super) fn of_function(
         externals: function.externals.clone(),
         toolkit: function.toolkit.map(|toolkit| toolkit.to_string()),
         notes: notes(place, function, limits, &answer),
-        ..empty(place.file, &function.name, named, gpu, answer)
+        ..empty(place.file, named, gpu, answer)
     }
 }
 
 /// The record of a kernel of which only the name is known for this GPU.
-pub(super) fn without_image(file: &str, name: &str, named: &Named, gpu: GpuName, reason: String) -> KernelRecord {
-    empty(file, name, named, Some(gpu), Answer::unknown(reason))
+pub(super) fn without_image(file: &Arc<str>, named: &Named, gpu: GpuName, reason: String) -> KernelRecord {
+    empty(file, named, Some(gpu), Answer::unknown(reason))
 }
 
-fn empty(file: &str, name: &str, named: &Named, gpu: Option<GpuName>, answer: Answer) -> KernelRecord {
+fn empty(file: &Arc<str>, named: &Named, gpu: Option<GpuName>, answer: Answer) -> KernelRecord {
     KernelRecord {
-        file: file.to_owned(),
+        file: Arc::clone(file),
         entry: None,
         arch: None,
         gpu,
-        name: name.to_owned(),
-        demangled: named.demangled.clone(),
+        name: Arc::clone(&named.mangled),
+        demangled: Arc::clone(&named.demangled),
         from_name: named.shape.as_ref().map(from_name),
         is_kernel: true,
         registers: None,

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use occupant_binary::{Artifact, BinaryError, Leaf, Module, Store, visit};
+use occupant_binary::{Artifact, BinaryError, Leaf, Module, Store, Workspace, visit};
 
 use super::names::Names;
 use super::plan::{Job, elf_images, no_image_reason, plan};
@@ -11,13 +11,14 @@ use super::work::{Found, Shared, work};
 use super::{Event, File, InspectOptions, Outcome, record};
 use crate::diagnostic::{from_binary, from_fault};
 use crate::ordered;
-use crate::report::{Diagnostic, GpuName, Severity};
+use crate::report::{Diagnostic, GpuName, KernelRecord, Severity};
 use crate::triton::Metadata;
 
-pub(super) struct Walk<'a> {
-    file: &'a str,
+pub(super) struct Walk<'a, T> {
+    file: Arc<str>,
     options: &'a InspectOptions,
-    tell: &'a mut dyn FnMut(Event),
+    make: &'a (dyn Fn(Vec<KernelRecord>) -> T + Sync),
+    tell: &'a mut dyn FnMut(Event<T>),
     outcome: Outcome,
     /// Files inside, whether or not with device code.
     leaves: usize,
@@ -29,12 +30,18 @@ pub(super) struct Walk<'a> {
     missing: Vec<Vec<(String, String)>>,
 }
 
-impl<'a> Walk<'a> {
-    pub(super) fn new(file: &'a str, options: &'a InspectOptions, tell: &'a mut dyn FnMut(Event)) -> Self {
+impl<'a, T: Send> Walk<'a, T> {
+    pub(super) fn new(
+        file: &'a str,
+        options: &'a InspectOptions,
+        make: &'a (dyn Fn(Vec<KernelRecord>) -> T + Sync),
+        tell: &'a mut dyn FnMut(Event<T>),
+    ) -> Self {
         let gpus = options.gpus.len();
         Self {
-            file,
+            file: file.into(),
             options,
+            make,
             tell,
             outcome: Outcome::default(),
             leaves: 0,
@@ -49,7 +56,7 @@ impl<'a> Walk<'a> {
         self.outcome.totals.files = 1;
         let faults = visit(file.source, store, &mut |leaf| self.leaf(&leaf, file.companion));
         for fault in &faults {
-            self.outcome.diagnostics.push(from_fault(self.file, fault));
+            self.outcome.diagnostics.push(from_fault(&self.file, fault));
         }
         if self.outcome.totals.images == 0 && self.outcome.diagnostics.is_empty() {
             let looks_like = match self.leaves {
@@ -57,7 +64,7 @@ impl<'a> Walk<'a> {
                 1 => "an archive of one binary, which has no device code".to_owned(),
                 leaves => format!("an archive of {leaves} binaries, none with device code"),
             };
-            self.outcome.diagnostics.push(from_binary(self.file, None, &BinaryError::NoDeviceCode { looks_like }));
+            self.outcome.diagnostics.push(from_binary(&self.file, None, &BinaryError::NoDeviceCode { looks_like }));
         }
         self.tell_missing();
         self.note_what_has_no_kernels();
@@ -72,13 +79,13 @@ impl<'a> Walk<'a> {
             Err(BinaryError::NoDeviceCode { .. }) if !leaf.path.is_empty() => return,
             Err(error) => {
                 let place = Some(leaf.path.to_owned());
-                self.outcome.diagnostics.push(from_binary(self.file, place, &error));
+                self.outcome.diagnostics.push(from_binary(&self.file, place, &error));
                 return;
             }
         };
         for fault in &artifact.faults {
             let place = [leaf.path, &fault.place].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>();
-            self.outcome.diagnostics.push(from_binary(self.file, Some(place.join("/")), &fault.error));
+            self.outcome.diagnostics.push(from_binary(&self.file, Some(place.join("/")), &fault.error));
         }
         let compiled = |module: &&Module| elf_images(module).next().is_some();
         self.uncompiled_modules += artifact.modules.iter().filter(|module| !compiled(module)).count();
@@ -90,14 +97,15 @@ impl<'a> Walk<'a> {
             self.outcome.diagnostics.push(Diagnostic {
                 severity: Severity::Warning,
                 code: "metadata".to_owned(),
-                file: self.file.to_owned(),
+                file: self.file.to_string(),
                 place: Some(leaf.path.to_owned()).filter(|place| !place.is_empty()),
                 message: format!("the .json beside it is not used: {wrong}"),
             });
             None
         });
+        let file = Arc::clone(&self.file);
         let shared = Shared {
-            file: self.file,
+            file: &file,
             prefix: leaf.path,
             source: leaf.source,
             metadata,
@@ -106,11 +114,20 @@ impl<'a> Walk<'a> {
         };
         let total = jobs.len();
         let mut done = 0;
-        let work = |job: &Job<'_>, buffer: &mut Vec<u8>| work(&shared, job, buffer);
-        ordered::for_each(&jobs, self.options.threads(), work, |job, found| {
+        let make = self.make;
+        let work = |job: &Job<'_>, workspace: &mut Workspace| {
+            let mut found = work(&shared, job, workspace);
+            let kernels = std::mem::take(&mut found.records);
+            let made = (!kernels.is_empty()).then(|| make(kernels));
+            (found, made)
+        };
+        ordered::for_each(&jobs, self.options.threads(), work, |job, (found, made)| {
             done += 1;
             let reason = |gpu: usize| no_image_reason(job.module, &self.options.gpus[gpu]);
             self.deliver(found, &reason);
+            if let Some(made) = made {
+                (self.tell)(Event::Kernels(made));
+            }
             (self.tell)(Event::Progress { done, total });
         });
     }
@@ -130,7 +147,6 @@ impl<'a> Walk<'a> {
             last = Some((gpu, reason.clone()));
             self.missing[gpu].push((name, reason));
         }
-        found.records.into_iter().for_each(|record| (self.tell)(Event::Kernel(Box::new(record))));
     }
 
     /// Kernels that no module has an image of for a GPU.
@@ -142,8 +158,8 @@ impl<'a> Walk<'a> {
                     continue;
                 }
                 let gpu = GpuName { name: gpu.name(), compute_capability: gpu.capability().to_string() };
-                let record = record::without_image(self.file, &name, &named, gpu, reason);
-                (self.tell)(Event::Kernel(Box::new(record)));
+                let record = record::without_image(&self.file, &named, gpu, reason);
+                (self.tell)(Event::Kernels((self.make)(vec![record])));
             }
         }
     }
@@ -173,7 +189,7 @@ impl<'a> Walk<'a> {
         self.outcome.diagnostics.push(Diagnostic {
             severity: Severity::Note,
             code: "not_compiled".to_owned(),
-            file: self.file.to_owned(),
+            file: self.file.to_string(),
             place: None,
             message,
         });

@@ -1,6 +1,8 @@
 //! One job: an entry is unpacked, its wanted cubins are read, its kernels answered. Runs on any thread.
 
-use occupant_binary::{Cubin, Function, Image, Source, Unpacked};
+use std::sync::Arc;
+
+use occupant_binary::{Cubin, Function, Image, Source, Unpacked, Workspace};
 
 use super::InspectOptions;
 use super::launch::{Answer, Known, answer};
@@ -14,7 +16,7 @@ use crate::triton::Metadata;
 
 /// What all jobs of a file share.
 pub(super) struct Shared<'a> {
-    pub(super) file: &'a str,
+    pub(super) file: &'a Arc<str>,
     /// Path of the file inside the archive that was named; empty outside of archives.
     pub(super) prefix: &'a str,
     pub(super) source: &'a dyn Source,
@@ -35,10 +37,10 @@ pub(super) struct Found {
     pub(super) missing: Vec<(usize, String)>,
 }
 
-/// Works a job; `buffer` serves one after the other.
-pub(super) fn work(shared: &Shared<'_>, job: &Job<'_>, buffer: &mut Vec<u8>) -> Found {
+/// Works a job; `workspace` serves one after the other.
+pub(super) fn work(shared: &Shared<'_>, job: &Job<'_>, workspace: &mut Workspace) -> Found {
     let mut found = Found::default();
-    let unpacked = match job.entry.unpack(shared.source, buffer) {
+    let unpacked = match job.entry.unpack(shared.source, workspace) {
         Ok(unpacked) => unpacked,
         Err(error) => {
             for (image, for_whom) in &job.images {
@@ -49,10 +51,10 @@ pub(super) fn work(shared: &Shared<'_>, job: &Job<'_>, buffer: &mut Vec<u8>) -> 
         }
     };
     for (image, for_whom) in &job.images {
-        let place = place(shared.prefix, job.module, image);
+        let place: Arc<str> = place(shared.prefix, job.module, image).into();
         match cubin(&unpacked, image) {
             Ok(cubin) => read(shared, job, image, &place, &cubin, for_whom, &mut found),
-            Err(error) => failed(&mut found, for_whom, from_binary(shared.file, Some(place), &error)),
+            Err(error) => failed(&mut found, for_whom, from_binary(shared.file, Some(place.to_string()), &error)),
         }
     }
     found
@@ -76,7 +78,7 @@ fn read(
     shared: &Shared<'_>,
     job: &Job<'_>,
     image: &Image,
-    entry: &str,
+    entry: &Arc<str>,
     cubin: &Cubin,
     for_whom: &[Wanted],
     found: &mut Found,
@@ -86,8 +88,8 @@ fn read(
         found.diagnostics.extend(cubin.faults.iter().map(|fault| Diagnostic {
             severity: Severity::Error,
             code: "attributes".to_owned(),
-            file: shared.file.to_owned(),
-            place: Some(entry.to_owned()),
+            file: shared.file.to_string(),
+            place: Some(entry.to_string()),
             message: fault.clone(),
         }));
     }
@@ -95,8 +97,8 @@ fn read(
         found.diagnostics.push(Diagnostic {
             severity: Severity::Warning,
             code: "target_mismatch".to_owned(),
-            file: shared.file.to_owned(),
-            place: Some(entry.to_owned()),
+            file: shared.file.to_string(),
+            place: Some(entry.to_string()),
             message: format!("the container says {}, the cubin {}", image.architecture, cubin.architecture),
         });
     }

@@ -1,5 +1,7 @@
 //! What `occupant inspect` answers.
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -32,17 +34,17 @@ pub struct KernelLine<'a> {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct KernelRecord {
     /// The file as named.
-    pub file: String,
+    pub file: Arc<str>,
     /// Place in the file: section, number, image. `null` where no image runs on the GPU asked for.
-    pub entry: Option<String>,
+    pub entry: Option<Arc<str>>,
     /// Target of the image, e.g. `sm_90a`. `null` where no image runs on the GPU asked for.
     pub arch: Option<String>,
     /// The GPU asked for; `null` where the image's own architecture answers.
     pub gpu: Option<GpuName>,
     /// Mangled name.
-    pub name: String,
+    pub name: Arc<str>,
     /// Name for reading.
-    pub demangled: String,
+    pub demangled: Arc<str>,
     /// What the name says about the shape; `null` where nothing certain.
     pub from_name: Option<NameRecord>,
     /// `false` for a device function, which can't be launched.

@@ -1,5 +1,7 @@
 //! What `occupant inspect --summary` answers.
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -99,9 +101,9 @@ pub struct LimiterShare {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Extreme {
     /// Mangled name.
-    pub name: String,
+    pub name: Arc<str>,
     /// Name for reading.
-    pub demangled: String,
+    pub demangled: Arc<str>,
     /// Target.
     pub arch: String,
     /// The value.

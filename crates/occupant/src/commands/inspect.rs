@@ -1,7 +1,7 @@
 //! `occupant inspect`.
 
 use std::cmp::Reverse;
-use std::io::{IsTerminal, stderr};
+use std::io::{self, IsTerminal, Write, stderr};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -47,6 +47,14 @@ pub(crate) fn run(flags: &InspectFlags, output: &mut Output) -> anyhow::Result<S
     }
     scan.note_what_matched_nothing(flags);
     scan.print(flags, output)
+}
+
+/// What a scan's threads make of kernels.
+enum Made {
+    /// Lines of jsonl, where nothing has to be kept.
+    Lines(io::Result<Vec<u8>>),
+    /// The records themselves.
+    Records(Vec<KernelRecord>),
 }
 
 /// What becomes of a kernel once it is known.
@@ -132,18 +140,23 @@ impl Scan<'_> {
             }
         };
         let mut progress = Progress::new(&name);
-        let mut written: anyhow::Result<()> = Ok(());
+        let mut written: io::Result<()> = Ok(());
+        let at_once = matches!(self.keep, Keep::Nothing);
+        let make = |kernels: Vec<KernelRecord>| {
+            if at_once { Made::Lines(json_lines(&kernels)) } else { Made::Records(kernels) }
+        };
         let keep = &mut self.keep;
         let companion = companion(&found.path);
         let file = CoreFile { name: &name, source: &input, companion: companion.as_deref() };
-        let outcome = inspect(&file, &Spool, self.options, &mut |event| match event {
+        let outcome = inspect(&file, &Spool, self.options, &make, &mut |event| match event {
             Event::Progress { done, total } => progress.show(done, total),
-            Event::Kernel(kernel) => match keep {
-                Keep::All(kernels) => kernels.push(*kernel),
-                Keep::Census(summary) => summary.add(&kernel),
-                Keep::Nothing if written.is_ok() => {
-                    written = write_line(&kernel, output);
-                }
+            Event::Kernels(Made::Lines(lines)) if written.is_ok() => {
+                written = lines.and_then(|lines| output.writer().write_all(&lines));
+            }
+            Event::Kernels(Made::Lines(_)) => {}
+            Event::Kernels(Made::Records(records)) => match keep {
+                Keep::All(kernels) => kernels.extend(records),
+                Keep::Census(summary) => records.iter().for_each(|kernel| summary.add(kernel)),
                 Keep::Nothing => {}
             },
         });
@@ -201,7 +214,7 @@ fn print(report: &InspectReport, names: bool, output: &mut Output) -> anyhow::Re
         Format::Table if report.totals.images == 0 => {}
         Format::Table => output.write(&inspect_text(report, names, output.width()))?,
         Format::Json => output.write(&json(report)?)?,
-        Format::Jsonl => report.kernels.iter().try_for_each(|kernel| write_line(kernel, output))?,
+        Format::Jsonl => output.writer().write_all(&json_lines(&report.kernels)?)?,
         Format::Csv => output.write(&inspect_sheet(&report.kernels).csv())?,
         Format::Markdown => output.write(&inspect_markdown(report))?,
     }
@@ -236,8 +249,12 @@ fn keep_top(kernels: &mut Vec<KernelRecord>, top: usize) -> u32 {
     u32::try_from(before - kernels.len()).unwrap_or(u32::MAX)
 }
 
-fn write_line(kernel: &KernelRecord, output: &mut Output) -> anyhow::Result<()> {
-    Ok(write_json_line(output.writer(), &KernelLine { schema: "occupant.kernel.v1", kernel })?)
+fn json_lines(kernels: &[KernelRecord]) -> io::Result<Vec<u8>> {
+    let mut lines = Vec::new();
+    for kernel in kernels {
+        write_json_line(&mut lines, &KernelLine { schema: "occupant.kernel.v1", kernel })?;
+    }
+    Ok(lines)
 }
 
 /// Sorts so that kernels without the value come last; equal ones stay in file order.
