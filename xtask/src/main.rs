@@ -13,6 +13,7 @@ mod fuzz;
 mod oracle;
 mod paths;
 mod process;
+mod sass;
 mod schema;
 mod wheels;
 

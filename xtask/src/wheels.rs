@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context, bail};
 
@@ -16,6 +17,9 @@ pub(crate) fn unpacked(requirement: &str) -> anyhow::Result<PathBuf> {
 
 /// A folder into which several wheels are unpacked, as an installation would.
 pub(crate) fn tree(name: &str, requirements: &[&str]) -> anyhow::Result<PathBuf> {
+    // Threads that need the same wheel: one fetches it, the others wait.
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let _held = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = paths::cache("wheels").join(name);
     if folder.is_dir() {
         return Ok(folder);
@@ -54,4 +58,11 @@ fn only_wheel(folder: &Path) -> anyhow::Result<PathBuf> {
         [wheel] => Ok(wheel.clone()),
         other => bail!("expected one wheel in {}, found {}", folder.display(), other.len()),
     }
+}
+
+/// A program in an unpacked wheel. Python's zipfile loses the right to execute, so that is given back.
+pub(crate) fn program(wheel: &Path, path: &str) -> anyhow::Result<PathBuf> {
+    let program = wheel.join(path);
+    process::output(Command::new("chmod").arg("+x").arg(&program))?;
+    Ok(program)
 }

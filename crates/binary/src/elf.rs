@@ -60,6 +60,8 @@ pub(crate) struct Symbol {
     pub(crate) kind: elf::SymbolType,
     pub(crate) other: u8,
     pub(crate) section: usize,
+    /// Offset in its section.
+    pub(crate) value: u64,
     pub(crate) local: bool,
 }
 
@@ -185,6 +187,7 @@ impl<'s> Elf<'s> {
                 elf::SHN_XINDEX => extended.get(index).copied().unwrap_or(0) as usize,
                 small => usize::from(small.0),
             },
+            value: symbol.st_value.get(Le),
             local: symbol.st_bind() == elf::STB_LOCAL,
         });
         Ok(Symbols { all: all.collect(), names })

@@ -1,19 +1,12 @@
 //! What NVIDIA's `cuobjdump --dump-resource-usage` tells of a file's functions.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, bail};
 
 use super::{Functions, Resources};
 use crate::process;
-
-/// The program in its unpacked wheel. Python's zipfile loses the right to execute, so that is given back.
-pub(super) fn program(wheel: &Path) -> anyhow::Result<PathBuf> {
-    let program = wheel.join("nvidia/cu13/bin/cuobjdump");
-    process::output(Command::new("chmod").arg("+x").arg(&program))?;
-    Ok(program)
-}
 
 /// Runs cuobjdump on a file and reads what it prints.
 pub(super) fn functions(program: &Path, file: &Path) -> anyhow::Result<Functions> {

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, ensure};
 use clap::Args;
 
-use crate::wheels;
+use crate::{sass, wheels};
 
 /// Options of `cargo xtask corpus`.
 #[derive(Args)]
@@ -27,6 +27,9 @@ pub(crate) struct Options {
     /// Only libraries whose wheel or path contains this
     #[arg(long, default_value = "")]
     only: String,
+    /// Machine code against nvdisasm instead of resources against cuobjdump
+    #[arg(long)]
+    sass: bool,
 }
 
 /// A function of an image: capability as a number such as 90, mangled name.
@@ -105,6 +108,9 @@ const PIECEWISE: &[Library] = &[
 ];
 
 pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
+    if options.sass {
+        return sass::run(options.small, options.full, &options.only);
+    }
     let large = if options.small { &[][..] } else { LARGE };
     let full = if options.full { FULL } else { &[] };
     let chosen = |library: &&Library| library.wheel.contains(&options.only) || library.path.contains(&options.only);
@@ -135,6 +141,23 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Libraries whose machine code is compared with nvdisasm's: every toolkit of bitsandbytes, and with `full` those with
+/// tensor memory, TMA and warp groups.
+pub(crate) fn disassembled(small: bool, full: bool) -> anyhow::Result<Vec<(String, PathBuf)>> {
+    const BY_CUDA_121: Library = library(BITSANDBYTES, "bitsandbytes/libbitsandbytes_cuda121.so", 1414);
+    const WITH_FULL: &[Library] = &[
+        BY_CUDA_121,
+        library(SGL, "sgl_kernel/flashmla_ops.abi3.so", 0),
+        library(SGL, "sgl_kernel/spatial_ops.abi3.so", 0),
+        library("nvidia-nccl-cu12==2.32.3", "nvidia/nccl/lib/libnccl.so.2", 1566),
+    ];
+    let large = if small { &[][..] } else { LARGE };
+    let full = if full { WITH_FULL } else { &[] };
+    let is_bitsandbytes = |library: &&Library| library.wheel == BITSANDBYTES;
+    let chosen = SMALL.iter().chain(large.iter().filter(is_bitsandbytes)).chain(full);
+    chosen.map(|library| Ok((library.path.to_owned(), path(library)?))).collect()
+}
+
 /// Paths of libraries to measure scans on: small and packed, raw, large; `full` for those of 300 MB and more.
 pub(crate) fn inspected(full: bool) -> anyhow::Result<Vec<PathBuf>> {
     const MEASURED: [&str; 3] = ["libbitsandbytes_cuda130.so", "_C_stable.so", "libcurand.so.10"];
@@ -146,7 +169,7 @@ pub(crate) fn inspected(full: bool) -> anyhow::Result<Vec<PathBuf>> {
 
 /// NVIDIA's cuobjdump, ready to run.
 pub(crate) fn cuobjdump() -> anyhow::Result<PathBuf> {
-    cuobjdump::program(&wheels::unpacked(CUOBJDUMP)?)
+    wheels::program(&wheels::unpacked(CUOBJDUMP)?, "nvidia/cu13/bin/cuobjdump")
 }
 
 /// The library's file; a `*` at the end of its path stands for the largest file whose name begins so.
@@ -242,6 +265,6 @@ fn without_cub_version(name: &str) -> String {
 }
 
 /// Reads a file whole.
-fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
+pub(crate) fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
     std::fs::read(path).with_context(|| path.display().to_string())
 }

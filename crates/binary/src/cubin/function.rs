@@ -1,5 +1,10 @@
 //! The record of one kernel or device function: what its binary fixes. Not for: reading it; that is [`super::parse`].
 
+use std::ops::Range;
+
+use crate::BinaryError;
+use crate::source::{Source, read};
+
 /// A kernel, or a device function that is none. `None` means the file does not say.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Function {
@@ -47,6 +52,38 @@ pub struct Function {
     pub toolkit: Option<Toolkit>,
     /// Functions outside the file that it calls; the loader adds their needs.
     pub externals: Vec<String>,
+    /// Bytes of its code section in the image: its own code, and that of functions that were put beside it.
+    pub code: Range<u64>,
+    /// Functions that stand in the same section.
+    pub inner: Vec<Inner>,
+}
+
+/// A function in the code section of another one (`$kernel$callee`), or an alias of that.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Inner {
+    /// Mangled name, as in the symbol table.
+    pub name: String,
+    /// Bytes from the start of the section.
+    pub offset: u64,
+}
+
+/// The longest code that is read of one function; the longest seen has some 5 MB.
+const LONGEST_CODE: u64 = 1 << 30;
+
+impl Function {
+    /// The bytes of its code section; `source` is the image that it was read from.
+    ///
+    /// # Errors
+    /// [`BinaryError`] where they are not all there.
+    pub fn read_code<'s>(&self, source: &'s dyn Source) -> Result<std::borrow::Cow<'s, [u8]>, BinaryError> {
+        let Range { start, end } = self.code;
+        let size = end.saturating_sub(start);
+        if size > LONGEST_CODE {
+            let what = "code of a function";
+            return Err(BinaryError::TooLarge { what, offset: start, claimed: size, limit: LONGEST_CODE });
+        }
+        read(source, start, size, "code of a function")
+    }
 }
 
 /// Where a register count stands.

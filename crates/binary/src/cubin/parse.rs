@@ -1,10 +1,12 @@
 //! Puts together what sections, symbols and attributes say about each function of a cubin.
 
+use std::collections::HashMap;
+
 use object::elf::{ET_REL, SHF_EXECINSTR, SHT_PROGBITS, STT_FUNC};
 use occupant_hardware::Architecture;
 
 use super::attributes::{Attribute, Attributes, code};
-use super::function::{Cluster, DynamicShared, Function, RegisterSource, Spills, Toolkit};
+use super::function::{Cluster, DynamicShared, Function, Inner, RegisterSource, Spills, Toolkit};
 use super::target::is_linked;
 use crate::BinaryError;
 use crate::elf::{Elf, Section, Symbol, Symbols};
@@ -67,11 +69,13 @@ pub(super) fn functions(
     let belongings = belongings(elf);
     let owners: Vec<Owner<'_>> = owners(elf, &symbols, &belongings);
     faults.extend(code_without_function(elf, &owners));
+    let mut inner = inner_functions(elf, &symbols);
     let mut functions = Vec::with_capacity(owners.len());
     let allowed = source.size().saturating_mul(ATTRIBUTE_PASSES);
     let mut budget = allowed;
     for owner in &owners {
         let mut function = start(owner, &symbols, &facts, architecture);
+        function.inner = inner.remove(&owner.symbol.section).unwrap_or_default();
         for section in &owner.owned.info {
             let over = BinaryError::OverLimit { what: "size of attributes that symbols share", limit: allowed };
             budget = budget.checked_sub(section.size).ok_or(over)?;
@@ -122,6 +126,19 @@ fn owners<'e>(elf: &'e Elf<'_>, symbols: &'e Symbols<'_>, belongings: &'e [Belon
         is_code.then_some(Owner { index, symbol, code, owned: belongings.get(symbol.section)? })
     };
     symbols.all.iter().enumerate().filter_map(owner).collect()
+}
+
+/// By section index: functions inside a kernel's section.
+fn inner_functions(elf: &Elf<'_>, symbols: &Symbols<'_>) -> HashMap<usize, Vec<Inner>> {
+    let mut inner: HashMap<usize, Vec<Inner>> = HashMap::new();
+    for symbol in symbols.all.iter().filter(|symbol| symbol.kind == STT_FUNC) {
+        let code = elf.sections.get(symbol.section).is_some_and(|code| code.flags & SHF_EXECINSTR.0 != 0);
+        if code && symbols.first_byte(symbol) == Some(b'$') {
+            let name = symbols.name(symbol).into_owned();
+            inner.entry(symbol.section).or_default().push(Inner { name, offset: symbol.value });
+        }
+    }
+    inner
 }
 
 /// By section index: sections that belong to a code section name it in `sh_info`.
@@ -216,6 +233,8 @@ fn start(owner: &Owner<'_>, symbols: &Symbols<'_>, facts: &ModuleFacts, architec
         spills: Spills::Unknown,
         toolkit: facts.toolkit,
         externals: Vec::new(),
+        code: code.offset..code.offset.saturating_add(if code.is_empty_in_file() { 0 } else { code.size }),
+        inner: Vec::new(),
     }
 }
 

@@ -1,0 +1,33 @@
+//! NVIDIA's machine code, as far as it can be read with certainty.
+//!
+//! For: instructions with their control codes, memory accesses, branches; blocks and loops; spills. Not for: how long any
+//! of it takes, finding the code in a file, or the 64-bit encoding before sm_70.
+//!
+//! ```
+//! use occupant_hardware::ComputeCapability;
+//! use occupant_sass::Decoder;
+//!
+//! let code = [0x07, 0x79, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0, 0, 0, 0, 0, 0, 0, 0];
+//! let decoder = Decoder::new(ComputeCapability::new(9, 0))?;
+//! for instruction in decoder.instructions(&code) {
+//!     println!("{:04x} {} {}", instruction.offset, instruction.control(), instruction.mnemonic());
+//! }
+//! # Ok::<(), occupant_sass::NotDecoded>(())
+//! ```
+#![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects))]
+
+mod branch;
+mod control;
+mod family;
+mod instruction;
+mod memory;
+mod opcodes;
+mod word;
+
+pub use branch::Target;
+pub use control::{Control, SCOREBOARDS};
+pub use family::{Family, NotDecoded};
+pub use instruction::{Decoder, Instruction};
+pub use memory::{Access, AccessKind};
+pub use opcodes::{Class, Opcode, Space};
+pub use word::{Guard, INSTRUCTION_BYTES, RZ, Word};

@@ -1,0 +1,136 @@
+//! Memory accesses: how many bytes of a thread, from which register and offset. Not for: how many sectors a warp touches;
+//! that depends on the addresses.
+
+use crate::family::Family;
+use crate::opcodes::{Class, Opcode, Space};
+use crate::word::{RZ, Word};
+
+/// What an access does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AccessKind {
+    /// Memory to registers.
+    Load,
+    /// Registers to memory.
+    Store,
+    /// Read, modify, write, with or without the old value.
+    Atomic,
+    /// Global to shared memory without registers.
+    AsyncCopy,
+}
+
+/// One thread's part in a memory access.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Access {
+    /// What it does.
+    pub kind: AccessKind,
+    /// Which memory; of an asynchronous copy, the one it reads.
+    pub space: Space,
+    /// Bytes of a thread; `None` for forms whose width is not decoded.
+    pub bytes: Option<u32>,
+    /// The register that holds the address; `None` where it is the zero register.
+    pub base: Option<u8>,
+    /// Offset in bytes that is added to it.
+    pub offset: i32,
+    /// The first register that is loaded or stored; `None` where there is none or it is the zero register.
+    pub data: Option<u8>,
+}
+
+/// The access of an instruction, where it is one.
+pub(crate) fn access(opcode: &Opcode, word: Word, family: Family) -> Option<Access> {
+    let space = opcode.space?;
+    let kind = match opcode.class {
+        Class::Load => AccessKind::Load,
+        Class::Store => AccessKind::Store,
+        Class::Atomic | Class::Reduction => AccessKind::Atomic,
+        Class::AsyncCopy => AccessKind::AsyncCopy,
+        _ => return None,
+    };
+    let named = |register: u8| (register != RZ).then_some(register);
+    let data = match kind {
+        AccessKind::Load | AccessKind::Atomic => named(word.register(16)),
+        AccessKind::Store if word.opcode() == ST => named(word.register(64)),
+        AccessKind::Store => named(word.register(32)),
+        AccessKind::AsyncCopy => None,
+    };
+    // Constants are addressed by bank, tensor memory by column.
+    let addressed = !matches!(space, Space::Constant | Space::Tensor);
+    Some(Access {
+        kind,
+        space,
+        bytes: bytes(opcode, word, family),
+        base: named(word.register(24)).filter(|_| addressed),
+        offset: if addressed { offset(word) } else { 0 },
+        data,
+    })
+}
+
+fn offset(word: Word) -> i32 {
+    let offset = match word.opcode() {
+        // The offset in shared memory stands above that in global memory.
+        LDGSTS => word.signed(32, 12),
+        LD | ST => word.signed(32, 32),
+        ATOM_FLOATS | ATOMG_FLOATS | REDG_FLOATS => word.signed(40, 23),
+        _ => word.signed(40, 24),
+    };
+    i32::try_from(offset).unwrap_or(0)
+}
+
+const LD: usize = 0x180;
+const ST: usize = 0x185;
+const LDGSTS: usize = 0x1ae;
+/// Atomics on FP16, BF16 and FP32, with vectors of them (9.0).
+const ATOM_FLOATS: usize = 0x1a2;
+const ATOMG_FLOATS: usize = 0x1a3;
+const REDG_FLOATS: usize = 0x1a6;
+
+/// Bytes that one thread moves.
+fn bytes(opcode: &Opcode, word: Word, family: Family) -> Option<u32> {
+    match opcode.mnemonic {
+        "LDG" | "STG" if word.opcode() < 0x180 => Some(32),
+        "LDCU" if matches!(word.form(), 1 | 2 | 6) => Some(32),
+        "LDSM" | "STSM" => power(word.bits(72, 2), 2).map(|matrices| matrices.saturating_mul(4)),
+        "LDGSTS" if family >= Family::Sm100 => power(word.bits(74, 2), 2).map(|words| words.saturating_mul(4)),
+        // By 32-bit words of a thread; shapes of fewer than 32 lanes are not decoded.
+        "LDTM" | "STTM" | "LDGMC" | "UMEMSETS" | "USTGR" | "UREDGR" => None,
+        "ATOM" | "ATOMG" | "ATOMS" | "RED" | "REDG" | "REDAS" => atomic(opcode, word, family),
+        _ => element(word.bits(73, 3)),
+    }
+}
+
+/// 2 to the `code`, up to the exponent `most`.
+fn power(code: u64, most: u64) -> Option<u32> {
+    if code > most { None } else { 1_u32.checked_shl(code as u32) }
+}
+
+/// Bytes of a width code: U8, S8, U16, S16, 32, 64, 128 bits, and 128 again for a uniform load.
+const fn element(code: u64) -> Option<u32> {
+    match code {
+        0 | 1 => Some(1),
+        2 | 3 => Some(2),
+        4 => Some(4),
+        5 => Some(8),
+        6 | 7 => Some(16),
+        _ => None,
+    }
+}
+
+fn atomic(opcode: &Opcode, word: Word, family: Family) -> Option<u32> {
+    let code = word.bits(73, 3);
+    match (word.opcode(), code) {
+        // Vectors of floats (9.0): F16x2 to F16x8, BF16x2 to BF16x8, F32 to F32x4.
+        (ATOM_FLOATS | ATOMG_FLOATS | REDG_FLOATS, _) => match word.bits(73, 4) {
+            0 | 3 | 9 | 12 => Some(4),
+            1 | 4 | 10 | 13 | 15 => Some(8),
+            2 | 5 | 11 | 14 => Some(16),
+            _ => None,
+        },
+        (_, 0 | 1) => Some(4),
+        (_, 2 | 6) => Some(8),
+        // FP32 until 8.9, a signed 64-bit integer after it.
+        (_, 3) => Some(if family < Family::Sm90 { 4 } else { 8 }),
+        // Two FP16 until 8.9, 128 bits after it.
+        (_, 4) => Some(if family < Family::Sm90 && opcode.space != Some(Space::Shared) { 4 } else { 16 }),
+        (_, 5) => Some(8),
+        _ => None,
+    }
+}

@@ -1,0 +1,140 @@
+//! `cargo xtask corpus --sass`: our decoding of machine code against NVIDIA's nvdisasm, instruction by instruction.
+//!
+//! Two questions: every instruction of published libraries, and random encodings of every opcode number. Libraries and
+//! the oracle come from PyPI wheels; nothing of them is committed.
+
+mod compare;
+mod listing;
+mod probe;
+
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use anyhow::{Context, ensure};
+use occupant_binary::{Artifact, Cubin, ImageKind, Source, Workspace};
+use occupant_hardware::ComputeCapability;
+
+use crate::{corpus, paths, wheels};
+use compare::Tally;
+
+/// Reads every architecture from 7.5 on.
+const NVDISASM: &str = "nvidia-cuda-nvdisasm==13.5.37";
+/// The last that reads 7.0 and 7.2: 12.8, in this wheel.
+const NVDISASM_OLD: &str = "triton==3.5.1";
+
+/// NVIDIA's nvdisasm for a capability, ready to run.
+fn nvdisasm(capability: ComputeCapability) -> anyhow::Result<PathBuf> {
+    let old = (capability.major, capability.minor) < (7, 5);
+    let (wheel, path) = if old {
+        (NVDISASM_OLD, "triton/backends/nvidia/bin/nvdisasm")
+    } else {
+        (NVDISASM, "nvidia/cu13/bin/nvdisasm")
+    };
+    wheels::program(&wheels::unpacked(wheel)?, path)
+}
+
+/// A cubin as a file for the oracle, with what it is.
+struct Task {
+    bytes: Vec<u8>,
+    cubin: Cubin,
+}
+
+pub(crate) fn run(small: bool, full: bool, only: &str) -> anyhow::Result<()> {
+    let mut failed = 0;
+    for (name, path) in corpus::disassembled(small, full)? {
+        if !name.contains(only) {
+            continue;
+        }
+        let tally = library(&path)?;
+        println!("{name}: {tally}");
+        tally.faults.iter().take(10).for_each(|fault| println!("  {fault}"));
+        failed += usize::from(!tally.is_clean());
+    }
+    let fixtures = fixtures()?;
+    println!("fixtures: {fixtures}");
+    fixtures.faults.iter().take(10).for_each(|fault| println!("  {fault}"));
+    failed += usize::from(!fixtures.is_clean());
+    for capability in probe::capabilities(small) {
+        let tally = probe::random(capability)?;
+        println!("random encodings for {capability}: {tally}");
+        tally.faults.iter().take(10).for_each(|fault| println!("  {fault}"));
+        failed += usize::from(!tally.is_clean());
+    }
+    ensure!(failed == 0, "{failed} of the above differ from nvdisasm");
+    Ok(())
+}
+
+/// Every cubin of a library, two at a time.
+fn library(path: &std::path::Path) -> anyhow::Result<Tally> {
+    let bytes = corpus::read(path)?;
+    let artifact = Artifact::open(&bytes).with_context(|| path.display().to_string())?;
+    let executable = artifact.modules.iter().filter(|module| !module.relocatable);
+    let entries: Vec<_> = executable.flat_map(|module| &module.entries).collect();
+    let next = AtomicUsize::new(0);
+    let total = Mutex::new(Tally::default());
+    std::thread::scope(|scope| -> anyhow::Result<()> {
+        let work = |number: usize| {
+            let (next, total, entries, bytes) = (&next, &total, &entries, &bytes);
+            move || -> anyhow::Result<()> {
+                let mut workspace = Workspace::default();
+                while let Some(entry) = entries.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    if !entry.images.iter().any(|image| image.kind == ImageKind::Elf) {
+                        continue;
+                    }
+                    let unpacked = entry.unpack(bytes, &mut workspace)?;
+                    for image in entry.images.iter().filter(|image| image.kind == ImageKind::Elf) {
+                        let window = unpacked.image(image)?;
+                        let cubin = Cubin::parse(&window)?;
+                        let size = usize::try_from(window.size())?;
+                        let task = Task { bytes: window.fetch(0, size)?.into_owned(), cubin };
+                        let tally = cubin_against_oracle(&task, number)?;
+                        total.lock().map_err(|_| anyhow::anyhow!("a worker panicked"))?.add(tally);
+                    }
+                }
+                Ok(())
+            }
+        };
+        let workers: Vec<_> = (0..2).map(|number| scope.spawn(work(number))).collect();
+        workers.into_iter().try_for_each(|worker| worker.join().ok().context("a worker panicked")?)
+    })?;
+    Ok(total.into_inner()?)
+}
+
+fn fixtures() -> anyhow::Result<Tally> {
+    let mut total = Tally::default();
+    for entry in std::fs::read_dir(paths::root().join("fixtures/bin"))? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "cubin") {
+            total.add(library(&path)?);
+        }
+    }
+    Ok(total)
+}
+
+/// One cubin; code before 7.0 is counted and left out.
+fn cubin_against_oracle(task: &Task, worker: usize) -> anyhow::Result<Tally> {
+    let capability = task.cubin.architecture.capability;
+    let mut tally = Tally::default();
+    if capability.major < 7 {
+        tally.too_old += task.cubin.functions.len();
+        return Ok(tally);
+    }
+    let folder = paths::cache("sass");
+    std::fs::create_dir_all(&folder)?;
+    let file = folder.join(format!("{worker}.cubin"));
+    std::fs::write(&file, &task.bytes)?;
+    let decoder = occupant_sass::Decoder::new(capability)?;
+    listing::sections(&nvdisasm(capability)?, &file, &mut |section| {
+        let ours = task.cubin.functions.iter().filter(|function| function.name == section.name);
+        let same = |code: &[u8]| section.is_of(code);
+        let mut found = false;
+        for function in ours {
+            found |= same(&function.read_code(&task.bytes)?);
+        }
+        ensure!(found, "no code section of {} has the bytes that nvdisasm prints", section.name);
+        compare::section(&decoder, section, &mut tally);
+        Ok(())
+    })?;
+    Ok(tally)
+}
