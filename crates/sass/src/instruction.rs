@@ -71,6 +71,12 @@ impl Instruction {
         branch::is_conditional(self.word)
     }
 
+    /// Waits for a phase of a barrier in shared memory.
+    #[must_use]
+    pub fn is_mbarrier_wait(&self) -> bool {
+        self.mnemonic().starts_with("SYNCS") && self.word.form() == 2
+    }
+
     /// Offset of the next instruction.
     #[must_use]
     pub const fn next(&self) -> u32 {

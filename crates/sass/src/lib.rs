@@ -16,18 +16,35 @@
 //! ```
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
+mod analysis;
+mod asynchronous;
 mod branch;
+mod content;
 mod control;
+mod dominators;
+mod evidence;
 mod family;
+mod flow;
+mod hot;
 mod instruction;
+mod loops;
 mod memory;
 mod opcodes;
+mod spills;
 mod word;
 
+pub use analysis::Analysis;
+pub use asynchronous::{Detail, detail, tensor_columns};
 pub use branch::Target;
+pub use content::Content;
 pub use control::{Control, SCOREBOARDS};
+pub use evidence::{Sign, irregular, specialised};
 pub use family::{Family, NotDecoded};
+pub use flow::{Block, Call, Flow};
+pub use hot::{Because, CopyOf, Hot};
 pub use instruction::{Decoder, Instruction};
+pub use loops::{Loop, Loops};
 pub use memory::{Access, AccessKind};
 pub use opcodes::{Class, Opcode, Space};
+pub use spills::{SpillSite, SpillSums, listed, unlisted};
 pub use word::{Guard, INSTRUCTION_BYTES, RZ, Word};

@@ -48,7 +48,7 @@ pub(crate) fn access(opcode: &Opcode, word: Word, family: Family) -> Option<Acce
     let named = |register: u8| (register != RZ).then_some(register);
     let data = match kind {
         AccessKind::Load | AccessKind::Atomic => named(word.register(16)),
-        AccessKind::Store if word.opcode() == ST => named(word.register(64)),
+        AccessKind::Store if word.opcode() == ST && !word.bit(UNIFORM) => named(word.register(64)),
         AccessKind::Store => named(word.register(32)),
         AccessKind::AsyncCopy => None,
     };
@@ -68,13 +68,16 @@ fn offset(word: Word) -> i32 {
     let offset = match word.opcode() {
         // The offset in shared memory stands above that in global memory.
         LDGSTS => word.signed(32, 12),
-        LD | ST => word.signed(32, 32),
+        // Without a uniform register, generic addresses have room for 32 bits.
+        LD | ST if !word.bit(UNIFORM) => word.signed(32, 32),
         ATOM_FLOATS | ATOMG_FLOATS | REDG_FLOATS => word.signed(40, 23),
         _ => word.signed(40, 24),
     };
     i32::try_from(offset).unwrap_or(0)
 }
 
+/// A uniform register takes part.
+const UNIFORM: u32 = 91;
 const LD: usize = 0x180;
 const ST: usize = 0x185;
 const LDGSTS: usize = 0x1ae;

@@ -161,11 +161,9 @@ impl Table {
     fn read(family: Family, text: &'static str) -> Self {
         let mut rows: Vec<Vec<Row>> = Vec::new();
         rows.resize_with(NUMBERS, Vec::new);
-        for line in parse(text) {
-            if line.families.iter().any(|range| range.contains(family)) {
-                if let Some(of_number) = rows.get_mut(line.number) {
-                    of_number.push(Row { opcode: line.opcode, when: line.when });
-                }
+        for line in parse(text).filter(|line| line.families.iter().any(|range| range.contains(family))) {
+            if let Some(of_number) = rows.get_mut(line.number) {
+                of_number.push(Row { opcode: line.opcode, when: line.when });
             }
         }
         Self(rows)

@@ -145,12 +145,7 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
 /// tensor memory, TMA and warp groups.
 pub(crate) fn disassembled(small: bool, full: bool) -> anyhow::Result<Vec<(String, PathBuf)>> {
     const BY_CUDA_121: Library = library(BITSANDBYTES, "bitsandbytes/libbitsandbytes_cuda121.so", 1414);
-    const WITH_FULL: &[Library] = &[
-        BY_CUDA_121,
-        library(SGL, "sgl_kernel/flashmla_ops.abi3.so", 0),
-        library(SGL, "sgl_kernel/spatial_ops.abi3.so", 0),
-        library("nvidia-nccl-cu12==2.32.3", "nvidia/nccl/lib/libnccl.so.2", 1566),
-    ];
+    const WITH_FULL: &[Library] = &[BY_CUDA_121, library(SGL, "sgl_kernel/flashmla_ops.abi3.so", 0)];
     let large = if small { &[][..] } else { LARGE };
     let full = if full { WITH_FULL } else { &[] };
     let is_bitsandbytes = |library: &&Library| library.wheel == BITSANDBYTES;
