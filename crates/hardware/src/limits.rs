@@ -43,6 +43,8 @@ pub struct SmLimits {
     pub shared_reserved_per_block: u32,
     /// Shared memory is handed to a block in units of this many bytes.
     pub shared_allocation_unit: u32,
+    /// Memory that L1 and shared memory divide between them; `None` where they are separate or it is not known.
+    pub unified_l1: Option<u32>,
     /// Sizes the shared memory can be set to, ascending; empty where it is fixed (5.x, 6.x).
     pub carveouts: Vec<u32>,
     /// Global loads can be cached in a partitioned L1 (5.2, 5.3, 6.1, 6.2): a block then uses half an SM.
@@ -151,6 +153,7 @@ struct LimitRow {
     shared_per_sm: u32,
     shared_per_block_optin: u32,
     shared_reserved_per_block: u32,
+    unified_l1_kib: Option<u32>,
     #[serde(deserialize_with = "yes_no")]
     clusters: bool,
     #[serde(deserialize_with = "yes_no")]
@@ -215,6 +218,7 @@ fn join(limit: LimitRow, allocation: AllocationRow, rules: Rules) -> SmLimits {
         shared_per_sm: limit.shared_per_sm,
         shared_reserved_per_block: limit.shared_reserved_per_block,
         shared_allocation_unit: allocation.shared_allocation_unit,
+        unified_l1: limit.unified_l1_kib.map(|kib| kib * 1024),
         carveouts: allocation.carveouts_kib.iter().map(|kib| kib * 1024).collect(),
         partitioned_caching: allocation.partitioned_caching,
         barriers_per_sm: if newest { allocation.barriers_per_sm } else { allocation.barriers_per_sm_12_9 },
@@ -255,6 +259,7 @@ mod tests {
             assert!(row.shared_per_block <= row.shared_per_block_optin, "{}", row.capability);
             assert!(row.shared_per_block_optin + row.shared_reserved_per_block <= row.shared_per_sm);
             assert!(row.carveouts.is_sorted());
+            assert!(row.unified_l1.is_none_or(|all| all > row.shared_per_sm), "{}", row.capability);
             assert!(row.carveouts.is_empty() || row.carveouts.contains(&row.shared_per_sm), "{}", row.capability);
             assert_eq!(row.barriers_per_sm.is_some(), row.capability.major >= 9);
             assert!(!row.limits_from.source.is_empty() && !row.allocation_from.source.is_empty());

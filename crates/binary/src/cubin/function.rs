@@ -65,6 +65,8 @@ pub struct Inner {
     pub name: String,
     /// Bytes from the start of the section.
     pub offset: u64,
+    /// Its own stack frame, bytes.
+    pub frame: u32,
 }
 
 /// The longest code that is read of one function; the longest seen has some 5 MB.

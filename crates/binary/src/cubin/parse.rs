@@ -69,7 +69,7 @@ pub(super) fn functions(
     let belongings = belongings(elf);
     let owners: Vec<Owner<'_>> = owners(elf, &symbols, &belongings);
     faults.extend(code_without_function(elf, &owners));
-    let mut inner = inner_functions(elf, &symbols);
+    let mut inner = inner_functions(elf, &symbols, &facts);
     let mut functions = Vec::with_capacity(owners.len());
     let allowed = source.size().saturating_mul(ATTRIBUTE_PASSES);
     let mut budget = allowed;
@@ -129,13 +129,13 @@ fn owners<'e>(elf: &'e Elf<'_>, symbols: &'e Symbols<'_>, belongings: &'e [Belon
 }
 
 /// By section index: functions inside a kernel's section.
-fn inner_functions(elf: &Elf<'_>, symbols: &Symbols<'_>) -> HashMap<usize, Vec<Inner>> {
+fn inner_functions(elf: &Elf<'_>, symbols: &Symbols<'_>, facts: &ModuleFacts) -> HashMap<usize, Vec<Inner>> {
     let mut inner: HashMap<usize, Vec<Inner>> = HashMap::new();
-    for symbol in symbols.all.iter().filter(|symbol| symbol.kind == STT_FUNC) {
+    for (symbol, facts) in symbols.all.iter().zip(&facts.symbols).filter(|(symbol, _)| symbol.kind == STT_FUNC) {
         let code = elf.sections.get(symbol.section).is_some_and(|code| code.flags & SHF_EXECINSTR.0 != 0);
         if code && symbols.first_byte(symbol) == Some(b'$') {
             let name = symbols.name(symbol).into_owned();
-            inner.entry(symbol.section).or_default().push(Inner { name, offset: symbol.value });
+            inner.entry(symbol.section).or_default().push(Inner { name, offset: symbol.value, frame: facts.frame.unwrap_or(0) });
         }
     }
     inner

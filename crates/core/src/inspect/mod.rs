@@ -7,6 +7,8 @@ mod launch;
 mod names;
 mod plan;
 mod record;
+mod spills;
+mod stack;
 mod walk;
 mod work;
 

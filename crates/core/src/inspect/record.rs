@@ -7,7 +7,8 @@ use occupant_hardware::{Architecture, SmLimits};
 
 use super::launch::{Answer, threads};
 use super::names::Named;
-use crate::report::{ClusterRecord, GpuName, KernelRecord, NameRecord, SpillRecord};
+use super::stack;
+use crate::report::{ClusterRecord, GpuName, KernelRecord, NameRecord, SpillRecord, StackRecord};
 use crate::triton::Metadata;
 
 /// Where a kernel was found.
@@ -26,7 +27,10 @@ pub(super) fn of_function(
     gpu: Option<GpuName>,
     limits: Option<&SmLimits>,
     answer: Answer,
+    spills: SpillRecord,
 ) -> KernelRecord {
+    let stack_in_l1 = stack::in_l1(function, &spills, limits, answer.occupancy.as_ref());
+    let notes = notes(place, function, limits, &answer, stack_in_l1.as_ref());
     KernelRecord {
         entry: Some(Arc::clone(place.entry)),
         arch: Some(place.architecture.to_string()),
@@ -36,7 +40,8 @@ pub(super) fn of_function(
         stack: function.stack,
         local: Some(function.local),
         barriers: Some(function.barriers),
-        spills: spills(function),
+        spills,
+        stack_in_l1,
         max_threads: function.max_threads.and_then(threads),
         required_block: function.required_threads.and_then(threads),
         max_registers: function.max_registers,
@@ -46,7 +51,7 @@ pub(super) fn of_function(
         virtual_resources: Some(function.virtual_resources),
         externals: function.externals.clone(),
         toolkit: function.toolkit.map(|toolkit| toolkit.to_string()),
-        notes: notes(place, function, limits, &answer),
+        notes,
         ..empty(place.file, named, gpu, answer)
     }
 }
@@ -71,13 +76,8 @@ fn empty(file: &Arc<str>, named: &Named, gpu: Option<GpuName>, answer: Answer) -
         stack: None,
         local: None,
         barriers: None,
-        spills: SpillRecord {
-            instructions: None,
-            store_bytes: None,
-            load_bytes: None,
-            in_loops_bytes: None,
-            source: None,
-        },
+        spills: SpillRecord::default(),
+        stack_in_l1: None,
         max_threads: None,
         required_block: None,
         max_registers: None,
@@ -93,17 +93,6 @@ fn empty(file: &Arc<str>, named: &Named, gpu: Option<GpuName>, answer: Answer) -
         requires: answer.requires,
         occupancy: answer.occupancy,
         notes: Vec::new(),
-    }
-}
-
-fn spills(function: &Function) -> SpillRecord {
-    let instructions = function.spills.count().map(|count| u32::try_from(count).unwrap_or(u32::MAX));
-    SpillRecord {
-        instructions,
-        store_bytes: None,
-        load_bytes: None,
-        in_loops_bytes: None,
-        source: instructions.map(|_| "annotations"),
     }
 }
 
@@ -136,7 +125,13 @@ fn cluster(cluster: Cluster) -> ClusterRecord {
     }
 }
 
-fn notes(place: &Place<'_>, function: &Function, limits: Option<&SmLimits>, answer: &Answer) -> Vec<String> {
+fn notes(
+    place: &Place<'_>,
+    function: &Function,
+    limits: Option<&SmLimits>,
+    answer: &Answer,
+    stack_in_l1: Option<&StackRecord>,
+) -> Vec<String> {
     let mut notes = Vec::new();
     if place.relocatable {
         notes.push("relocatable code: linking can still raise its registers and stack".to_owned());
@@ -154,6 +149,7 @@ fn notes(place: &Place<'_>, function: &Function, limits: Option<&SmLimits>, answ
     if answer.occupancy.as_ref().is_some_and(|found| found.ceilings.virtual_resources.is_some()) {
         notes.push("virtual resources are a launch-time limit: a running block can give them back".to_owned());
     }
+    notes.extend(stack_in_l1.map(stack::sentence));
     if let Some(limits) = limits {
         let (image, gpu) = (place.architecture.capability, limits.capability);
         let integrated = |capability| occupant_hardware::limits(capability).is_ok_and(|row| row.integrated_only);

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use occupant_binary::{Cubin, Function, Image, Source, Unpacked, Workspace};
+use occupant_binary::{BinaryError, Cubin, Function, Image, Source, Unpacked, Window, Workspace};
 
 use super::InspectOptions;
 use super::launch::{Answer, Known, answer};
 use super::names::Names;
 use super::plan::{Job, Wanted, covers, place};
 use super::record::{self, Place};
+use super::spills;
 use crate::diagnostic::from_binary;
 use crate::report::{Diagnostic, KernelRecord, Severity, Totals};
 use crate::target::Target;
@@ -52,16 +53,23 @@ pub(super) fn work(shared: &Shared<'_>, job: &Job<'_>, workspace: &mut Workspace
     };
     for (image, for_whom) in &job.images {
         let place: Arc<str> = place(shared.prefix, job.module, image).into();
-        match cubin(&unpacked, image) {
-            Ok(cubin) => read(shared, job, image, &place, &cubin, for_whom, &mut found),
+        match open(&unpacked, image) {
+            Ok(opened) => read(shared, job, image, &place, &opened, for_whom, &mut found),
             Err(error) => failed(&mut found, for_whom, from_binary(shared.file, Some(place.to_string()), &error)),
         }
     }
     found
 }
 
-fn cubin(unpacked: &Unpacked<'_>, image: &Image) -> Result<Cubin, occupant_binary::BinaryError> {
-    Cubin::parse(&unpacked.image(image)?)
+/// A cubin and the bytes it was read from.
+struct Opened<'u> {
+    cubin: Cubin,
+    bytes: Window<'u>,
+}
+
+fn open<'u>(unpacked: &'u Unpacked<'_>, image: &Image) -> Result<Opened<'u>, BinaryError> {
+    let bytes = unpacked.image(image)?;
+    Ok(Opened { cubin: Cubin::parse(&bytes)?, bytes })
 }
 
 fn is_read(for_whom: &[Wanted]) -> bool {
@@ -79,10 +87,11 @@ fn read(
     job: &Job<'_>,
     image: &Image,
     entry: &Arc<str>,
-    cubin: &Cubin,
+    opened: &Opened<'_>,
     for_whom: &[Wanted],
     found: &mut Found,
 ) {
+    let Opened { cubin, bytes } = opened;
     if is_read(for_whom) {
         found.totals.read += 1;
         found.diagnostics.extend(cubin.faults.iter().map(|fault| Diagnostic {
@@ -114,7 +123,7 @@ fn read(
             None => alone,
         };
         let metadata = shared.metadata.as_ref().filter(of_kernel);
-        self::function(shared, &place, function, metadata, for_whom, found);
+        self::function(shared, &place, function, metadata, bytes, for_whom, found);
     }
 }
 
@@ -123,6 +132,7 @@ fn function(
     place: &Place<'_>,
     function: &Function,
     metadata: Option<&Metadata>,
+    bytes: &dyn Source,
     for_whom: &[Wanted],
     found: &mut Found,
 ) {
@@ -150,6 +160,14 @@ fn function(
         found.totals.filtered += u32::from(function.is_kernel);
         return;
     }
+    let (spills, fault) = spills::spills(function, place.architecture.capability, bytes);
+    found.diagnostics.extend(fault.map(|message| Diagnostic {
+        severity: Severity::Error,
+        code: "machine_code".to_owned(),
+        file: shared.file.to_string(),
+        place: Some(place.entry.to_string()),
+        message: format!("{}: {message}", function.name),
+    }));
     let launches = options.launches.of(&function.name, &named.demangled);
     for who in for_whom {
         let target = match who {
@@ -158,7 +176,7 @@ fn function(
             Wanted::Gpu(number) => Target::named(&options.gpus[*number], options.rules),
         };
         let mut tell = |gpu, limits, answer| {
-            let mut record = record::of_function(place, function, &named, gpu, limits, answer);
+            let mut record = record::of_function(place, function, &named, gpu, limits, answer, spills.clone());
             if record.from_name.is_none() {
                 record.from_name = metadata.map(record::from_metadata);
             }

@@ -61,6 +61,8 @@ pub struct KernelRecord {
     pub barriers: Option<u32>,
     /// Register spills.
     pub spills: SpillRecord,
+    /// Whether the stacks of all resident threads stay in L1; `null` without spills or without a known L1.
+    pub stack_in_l1: Option<StackRecord>,
     /// Threads of the largest block (`__launch_bounds__`).
     pub max_threads: Option<u32>,
     /// Threads of the one block it can be launched with.
@@ -108,8 +110,8 @@ pub struct NameRecord {
     pub schedule: Vec<&'static str>,
 }
 
-/// Register spills. Bytes need the machine code and are `null` until that is read.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+/// Register spills, in bytes of a thread. `null` where the file does not tell and the machine code can't be read.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, JsonSchema)]
 pub struct SpillRecord {
     /// Spilling and refilling instructions.
     pub instructions: Option<u32>,
@@ -119,8 +121,25 @@ pub struct SpillRecord {
     pub load_bytes: Option<u32>,
     /// Bytes of both inside loops.
     pub in_loops_bytes: Option<u32>,
-    /// Where the count comes from.
+    /// Bytes of both inside loops that have no other inside.
+    pub innermost_bytes: Option<u32>,
+    /// Bytes of both that called functions save on the stack and no annotation lists (recursion, calls by pointer).
+    pub unlisted_bytes: Option<u32>,
+    /// Where the counts come from: `annotations` of the compiler, exact; `stack_accesses` of the machine code, where the
+    /// compiler writes none: small local arrays can be among them.
     pub source: Option<&'static str>,
+}
+
+/// The stacks of all resident threads beside the L1 cache. A proposal: it assumes that shared memory is given no more
+/// than the resident blocks need, and that nothing else uses L1.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct StackRecord {
+    /// Bytes of stack of all resident threads of an SM.
+    pub bytes_per_sm: u32,
+    /// Bytes of L1 left beside shared memory.
+    pub l1_bytes: u32,
+    /// The stacks are not larger than that.
+    pub fits: bool,
 }
 
 /// Thread block clusters of a kernel.

@@ -12,7 +12,7 @@ pub use calc::{ByHandRecord, ByHandStep, CalcInput, CalcReport, MatrixReport, Sm
 pub use gpus::{GpuLine, GpuRow, GpusReport, LatencyRow, LimitsRow, Origin};
 pub use inspect::{
     BlockFrom, ClusterRecord, Diagnostic, InspectReport, KernelLine, KernelRecord, LaunchRecord, NameRecord, Severity,
-    SharedFrom, SpillRecord, Totals,
+    SharedFrom, SpillRecord, StackRecord, Totals,
 };
 pub(crate) use occupancy::two_decimals;
 pub use occupancy::{AllocatedRecord, Basis, CeilingsRecord, GpuName, OccupancyRecord, RequirementRecord};
