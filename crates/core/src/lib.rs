@@ -34,7 +34,7 @@ mod triton;
 pub use batch::{BatchColumns, BatchError, BatchSummary};
 pub use calc::{CalcError, CalcRequest, calc, matrix};
 pub use gpus::gpu_rows;
-pub use inspect::{Event, File, InspectOptions, Outcome, inspect};
+pub use inspect::{Event, File, InspectOptions, Outcome, ReadCode, inspect};
 pub use launches::{Launch, Launches, LaunchesError};
 pub use occupant_binary::{Memory, Source, Store, demangle, shorten};
 pub use occupant_hardware::{Architecture, GpuSelector, Rules, UnknownCapability, UnknownGpu};

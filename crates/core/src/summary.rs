@@ -68,7 +68,7 @@ impl Summary {
         let gpu = kernel.gpu.as_ref().map_or_else(String::new, |gpu| gpu.name.clone());
         let group = self.groups.entry((gpu, arch.len(), arch, label)).or_default();
         group.add(kernel);
-        let spills = kernel.spills.instructions.unwrap_or(0);
+        let spills = kernel.spills.store_bytes.unwrap_or(0).saturating_add(kernel.spills.load_bytes.unwrap_or(0));
         keep(&mut self.most_registers, kernel, kernel.registers.map(f64::from), |a, b| a > b);
         keep(&mut self.most_spills, kernel, Some(f64::from(spills)).filter(|count| *count > 0.0), |a, b| a > b);
         let sure = kernel.occupancy.as_ref().filter(|found| found.basis != Basis::Hypothetical);

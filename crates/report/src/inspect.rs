@@ -52,7 +52,7 @@ fn table(kernels: &[&KernelRecord], names: bool) -> Table {
         (Column::right("regs", u8::MAX), true),
         (Column::right("shared", 80), any(|kernel| shared(kernel) != "0")),
         (Column::right("stack", 10), any(|kernel| kernel.stack != Some(0))),
-        (Column::right("spills", 40), any(|kernel| kernel.spills.instructions.is_some_and(|count| count > 0))),
+        (Column::right("spills", 40), any(spills_anything)),
         (Column::right("bars", 20), any(|kernel| kernel.barriers.is_some_and(|count| count > 1))),
         (Column::right("block", 70), true),
         (Column::right("blocks", 30), true),
@@ -93,7 +93,7 @@ fn cells(kernel: &KernelRecord) -> Vec<String> {
         number(kernel.registers),
         shared(kernel),
         kernel.stack.map_or(if kernel.entry.is_some() { "?" } else { "-" }.to_owned(), |stack| stack.to_string()),
-        number(kernel.spills.instructions),
+        spills(kernel),
         number(kernel.barriers),
         kernel.launch.block.map_or("-".to_owned(), |block| format!("{block_mark}{block}")),
         found.map_or("-".to_owned(), |found| found.blocks_per_sm.to_string()),
@@ -110,6 +110,26 @@ fn cells(kernel: &KernelRecord) -> Vec<String> {
             (_, None) => "-".to_owned(),
         },
     ]
+}
+
+fn spills_anything(kernel: &KernelRecord) -> bool {
+    let spills = &kernel.spills;
+    [spills.instructions, spills.unlisted_bytes].iter().flatten().any(|number| *number > 0)
+}
+
+/// Bytes stored and loaded, `48+96`; `*` where some are in loops, `~` where from stack accesses.
+fn spills(kernel: &KernelRecord) -> String {
+    let spills = &kernel.spills;
+    let (Some(store), Some(load)) = (spills.store_bytes, spills.load_bytes) else { return "?".to_owned() };
+    let unlisted = spills.unlisted_bytes.unwrap_or(0);
+    if store + load + unlisted == 0 {
+        return "0".to_owned();
+    }
+    let guessed = if spills.source == Some("stack_accesses") { "~" } else { "" };
+    let looped = if spills.in_loops_bytes.unwrap_or(0) > 0 { "*" } else { "" };
+    let apart = if unlisted > 0 { format!("({unlisted})") } else { String::new() };
+    let listed = if store + load > 0 { format!("{guessed}{store}+{load}{looped}") } else { String::new() };
+    listed + &apart
 }
 
 /// What the name states, a dash where it does not.
@@ -161,12 +181,27 @@ fn legend(kernels: &[KernelRecord]) -> Vec<String> {
     if assumed {
         lines.push("~ at an assumed block of 256 threads: give --block or --launches".to_owned());
     }
+    lines.extend(spill_legend(kernels));
     if unknown_shared {
         lines.push(
             "+? dynamic shared memory is not known and taken as 0: give --shared-dynamic or --launches".to_owned(),
         );
     }
     lines
+}
+
+fn spill_legend(kernels: &[KernelRecord]) -> Option<String> {
+    let cells: Vec<String> = kernels.iter().filter(|kernel| spills_anything(kernel)).map(spills).collect();
+    let any = |mark: char| cells.iter().any(|cell| cell.contains(mark));
+    let mut parts = vec!["spills: bytes stored+loaded by a thread".to_owned()];
+    let marks = [
+        ('*', "* some in loops"),
+        ('~', "~ from stack accesses, where small local arrays can be among them"),
+        ('(', "(n) saved by called functions, not listed by the compiler"),
+        ('?', "? machine code not read"),
+    ];
+    parts.extend(marks.iter().filter(|(mark, _)| any(*mark)).map(|(_, text)| (*text).to_owned()));
+    (!cells.is_empty()).then(|| parts.join(", "))
 }
 
 /// Why kernels can't launch or have no occupancy, each reason once.
@@ -265,6 +300,11 @@ pub fn inspect_sheet(kernels: &[KernelRecord]) -> Sheet {
             "local",
             "barriers",
             "spill_instructions",
+            "spill_store_bytes",
+            "spill_load_bytes",
+            "spill_in_loops_bytes",
+            "spill_unlisted_bytes",
+            "spill_source",
             "max_threads",
             "required_block",
             "max_registers",
@@ -311,6 +351,11 @@ fn row(kernel: &KernelRecord) -> Vec<String> {
         number(kernel.local),
         number(kernel.barriers),
         number(kernel.spills.instructions),
+        number(kernel.spills.store_bytes),
+        number(kernel.spills.load_bytes),
+        number(kernel.spills.in_loops_bytes),
+        number(kernel.spills.unlisted_bytes),
+        kernel.spills.source.unwrap_or_default().to_owned(),
         number(kernel.max_threads),
         number(kernel.required_block),
         number(kernel.max_registers),

@@ -150,7 +150,7 @@ fn tops(report: &SummaryReport) -> Vec<(&'static str, &[Extreme])> {
     let all: [(&'static str, &[Extreme]); 3] = [
         ("most registers", &report.most_registers),
         ("lowest occupancy that is exact or an upper bound, in percent", &report.lowest_occupancy),
-        ("most spill instructions", &report.most_spills),
+        ("most spill bytes, stored and loaded", &report.most_spills),
     ];
     all.into_iter().filter(|(_, extremes)| !extremes.is_empty()).collect()
 }

@@ -3,6 +3,7 @@
 use crate::instruction::Instruction;
 use crate::memory::AccessKind;
 use crate::opcodes::{Class, Space};
+use crate::word::RZ;
 
 /// Counts of instructions by what they do; bytes are of one thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -78,6 +79,8 @@ impl Content {
             Class::Mbarrier if instruction.is_mbarrier_wait() => bump(&mut self.mbarrier_waits, 1),
             Class::Barrier => bump(&mut self.barriers, 1),
             Class::Tensor | Class::Wgmma | Class::Tcgen05Mma => bump(&mut self.tensor, 1),
+            // With the zero register as a factor it is a move.
+            Class::Fma if instruction.mnemonic() == "IMAD" && instruction.word.register(24) == RZ => {}
             Class::Fma => bump(&mut self.fma, 1),
             Class::Half => bump(&mut self.half, 1),
             Class::Fp64 => bump(&mut self.fp64, 1),

@@ -216,10 +216,13 @@ impl Origins {
     }
 }
 
-/// Registers that an arithmetic instruction reads. Those with one operand have it in the place of the second.
+/// Registers that an arithmetic instruction reads. Those with one operand have it in the place of the second; the place of
+/// the third means something with three operands only.
 fn sources(instruction: &Instruction) -> [Option<u8>; 3] {
     const UNARY: [&str; 12] =
         ["MOV", "MUFU", "I2F", "F2I", "F2F", "FRND", "POPC", "FLO", "BREV", "I2I", "I2FP", "F2FP"];
+    const THREE: [&str; 11] =
+        ["FFMA", "IMAD", "IADD3", "LEA", "LOP3", "PRMT", "SHF", "HFMA2", "DFMA", "VIADDMNMX", "IDP"];
     let word = instruction.word;
     let second = (word.form() == 1).then(|| word.register(32));
     if UNARY.contains(&instruction.mnemonic()) {
@@ -228,5 +231,6 @@ fn sources(instruction: &Instruction) -> [Option<u8>; 3] {
     if instruction.class() == Some(Class::Special) {
         return [None; 3];
     }
-    [Some(word.register(24)), second, Some(word.register(64))]
+    let third = THREE.contains(&instruction.mnemonic()).then(|| word.register(64));
+    [Some(word.register(24)), second, third]
 }

@@ -21,7 +21,7 @@ pub struct Loop {
 /// The loops of a code section.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Loops {
-    /// Outer before inner ones; otherwise in order of their headers.
+    /// In order of their first block, outer before inner ones.
     pub all: Vec<Loop>,
     /// The innermost loop of each block.
     pub of_block: Vec<Option<usize>>,
@@ -84,7 +84,33 @@ impl Loops {
                 at = found.parent;
             }
         }
-        Self { all, of_block, irreducible }
+        Self { all, of_block, irreducible }.in_order_of_code()
+    }
+
+    /// Loops were found in the order of a walk; people read code from its start.
+    fn in_order_of_code(self) -> Self {
+        let mut order: Vec<usize> = (0..self.all.len()).collect();
+        // A loop has the blocks of those inside it, so it starts no later than they and has more.
+        order.sort_by_key(|number| {
+            let blocks = self.all.get(*number).map_or(&[][..], |found| &found.blocks);
+            (blocks.first().copied(), std::cmp::Reverse(blocks.len()))
+        });
+        let mut place = vec![0; order.len()];
+        for (new, old) in order.iter().enumerate() {
+            if let Some(place) = place.get_mut(*old) {
+                *place = new;
+            }
+        }
+        let moved = |old: Option<usize>| old.and_then(|old| place.get(old).copied());
+        let all = order
+            .iter()
+            .filter_map(|old| self.all.get(*old))
+            .map(|found| Loop { parent: moved(found.parent), ..found.clone() });
+        Self {
+            all: all.collect(),
+            of_block: self.of_block.iter().map(|of| moved(*of)).collect(),
+            irreducible: self.irreducible,
+        }
     }
 
     /// The innermost loop around a block.

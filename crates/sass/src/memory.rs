@@ -48,29 +48,36 @@ pub(crate) fn access(opcode: &Opcode, word: Word, family: Family) -> Option<Acce
     let named = |register: u8| (register != RZ).then_some(register);
     let data = match kind {
         AccessKind::Load | AccessKind::Atomic => named(word.register(16)),
-        AccessKind::Store if word.opcode() == ST && !word.bit(UNIFORM) => named(word.register(64)),
+        AccessKind::Store if word.opcode() == ST && !(family > Family::Sm70 && word.bit(UNIFORM)) => {
+            named(word.register(64))
+        }
         AccessKind::Store => named(word.register(32)),
         AccessKind::AsyncCopy => None,
     };
-    // Constants are addressed by bank, tensor memory by column.
-    let addressed = !matches!(space, Space::Constant | Space::Tensor);
+    // Constants are addressed by bank, tensor memory by column, and some stores by uniform registers.
+    let addressed = !matches!(space, Space::Constant | Space::Tensor) && !opcode.mnemonic.starts_with('U');
     Some(Access {
         kind,
         space,
         bytes: bytes(opcode, word, family),
         base: named(word.register(24)).filter(|_| addressed),
-        offset: if addressed { offset(word) } else { 0 },
+        offset: if addressed { offset(word, family) } else { 0 },
         data,
     })
 }
 
-fn offset(word: Word) -> i32 {
+fn offset(word: Word, family: Family) -> i32 {
+    // The descriptor that makes room came with uniform registers.
+    let uniform = family > Family::Sm70 && word.bit(UNIFORM);
     let offset = match word.opcode() {
         // The offset in shared memory stands above that in global memory.
         LDGSTS => word.signed(32, 12),
         // Without a uniform register, generic addresses have room for 32 bits.
-        LD | ST if !word.bit(UNIFORM) => word.signed(32, 32),
-        ATOM_FLOATS | ATOMG_FLOATS | REDG_FLOATS => word.signed(40, 23),
+        LD | ST if !uniform => word.signed(32, 32),
+        // 256 bits at a time, and offsets in those.
+        LDG_WIDE => word.signed(40, 17).saturating_mul(32),
+        STG_WIDE => word.signed(40, 19).saturating_mul(32),
+        ATOM_FLOATS | ATOMG_FLOATS | REDG_FLOATS if uniform => word.signed(40, 23),
         _ => word.signed(40, 24),
     };
     i32::try_from(offset).unwrap_or(0)
@@ -78,6 +85,8 @@ fn offset(word: Word) -> i32 {
 
 /// A uniform register takes part.
 const UNIFORM: u32 = 91;
+const LDG_WIDE: usize = 0x17e;
+const STG_WIDE: usize = 0x17f;
 const LD: usize = 0x180;
 const ST: usize = 0x185;
 const LDGSTS: usize = 0x1ae;
@@ -89,7 +98,7 @@ const REDG_FLOATS: usize = 0x1a6;
 /// Bytes that one thread moves.
 fn bytes(opcode: &Opcode, word: Word, family: Family) -> Option<u32> {
     match opcode.mnemonic {
-        "LDG" | "STG" if word.opcode() < 0x180 => Some(32),
+        "LDG" | "STG" if matches!(word.opcode(), LDG_WIDE | STG_WIDE) => Some(32),
         "LDCU" if matches!(word.form(), 1 | 2 | 6) => Some(32),
         "LDSM" | "STSM" => power(word.bits(72, 2), 2).map(|matrices| matrices.saturating_mul(4)),
         "LDGSTS" if family >= Family::Sm100 => power(word.bits(74, 2), 2).map(|words| words.saturating_mul(4)),
@@ -118,7 +127,9 @@ const fn element(code: u64) -> Option<u32> {
 }
 
 fn atomic(opcode: &Opcode, word: Word, family: Family) -> Option<u32> {
-    let code = word.bits(73, 3);
+    // In shared memory the third bit came with 128-bit exchanges (9.0).
+    let narrow = opcode.space == Some(Space::Shared) && family < Family::Sm90;
+    let code = word.bits(73, if narrow { 2 } else { 3 });
     match (word.opcode(), code) {
         // Vectors of floats (9.0): F16x2 to F16x8, BF16x2 to BF16x8, F32 to F32x4.
         (ATOM_FLOATS | ATOMG_FLOATS | REDG_FLOATS, _) => match word.bits(73, 4) {
@@ -132,7 +143,7 @@ fn atomic(opcode: &Opcode, word: Word, family: Family) -> Option<u32> {
         // FP32 until 8.9, a signed 64-bit integer after it.
         (_, 3) => Some(if family < Family::Sm90 { 4 } else { 8 }),
         // Two FP16 until 8.9, 128 bits after it.
-        (_, 4) => Some(if family < Family::Sm90 && opcode.space != Some(Space::Shared) { 4 } else { 16 }),
+        (_, 4) => Some(if family < Family::Sm90 { 4 } else { 16 }),
         (_, 5) => Some(8),
         _ => None,
     }

@@ -13,9 +13,17 @@ use occupant_binary::{Artifact, Codec, Entry, ImageKind, Source, Workspace};
 use super::seconds;
 
 /// A file read by position, as the program reads it.
-struct Positioned {
+pub(super) struct Positioned {
     file: File,
     size: u64,
+}
+
+impl Positioned {
+    pub(super) fn open(path: &Path) -> anyhow::Result<Self> {
+        let file = File::open(path)?;
+        let size = file.metadata()?.len();
+        Ok(Self { file, size })
+    }
 }
 
 impl Source for Positioned {
@@ -32,9 +40,7 @@ impl Source for Positioned {
 
 /// Seconds to read and unpack every entry with executable cubins.
 pub(super) fn read_and_unpack(path: &Path) -> anyhow::Result<f64> {
-    let file = File::open(path)?;
-    let size = file.metadata()?.len();
-    let source = Positioned { file, size };
+    let source = Positioned::open(path)?;
     let artifact = Artifact::open(&source)?;
     let has_cubin = |entry: &&Entry| entry.images.iter().any(|image| image.kind == ImageKind::Elf);
     let executable = artifact.modules.iter().filter(|module| !module.relocatable);

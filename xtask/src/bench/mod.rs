@@ -3,6 +3,7 @@
 //! The two sides alternate and the median of each is compared, so a noisy machine disturbs both alike.
 
 mod batch;
+mod decode;
 mod engine;
 mod limit;
 mod scan;
@@ -23,12 +24,19 @@ pub(crate) struct Options {
     /// Only the scans
     #[arg(long)]
     scans: bool,
+    /// Only the machine code
+    #[arg(long, conflicts_with = "scans")]
+    sass: bool,
 }
 
 pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
+    if options.sass {
+        return decode::run(options.rounds, options.full);
+    }
     if !options.scans {
         engine::run(options.rounds)?;
         batch::run(options.rounds)?;
+        decode::run(options.rounds, options.full)?;
     }
     scan::run(options.rounds, options.full)
 }

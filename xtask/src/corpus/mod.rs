@@ -153,6 +153,14 @@ pub(crate) fn disassembled(small: bool, full: bool) -> anyhow::Result<Vec<(Strin
     chosen.map(|library| Ok((library.path.to_owned(), path(library)?))).collect()
 }
 
+/// Paths of libraries to measure decoding on.
+pub(crate) fn decoded(full: bool) -> anyhow::Result<Vec<PathBuf>> {
+    let names: &[&str] =
+        if full { &["libbitsandbytes_cuda130.so", "flash_ops.abi3.so"] } else { &["libbitsandbytes_cuda130.so"] };
+    let all = LARGE.iter().chain(FULL);
+    all.filter(|library| names.iter().any(|name| library.path.ends_with(name))).map(path).collect()
+}
+
 /// Paths of libraries to measure scans on: small and packed, raw, large; `full` for those of 300 MB and more.
 pub(crate) fn inspected(full: bool) -> anyhow::Result<Vec<PathBuf>> {
     const MEASURED: [&str; 3] = ["libbitsandbytes_cuda130.so", "_C_stable.so", "libcurand.so.10"];

@@ -124,7 +124,8 @@ fn branch(
     label: &dyn Fn(&str) -> Option<i64>,
     tally: &mut Tally,
 ) {
-    if instruction.mnemonic() == "BRA" {
+    // Encodings that no compiler writes.
+    if instruction.mnemonic() == "BRA" && !text.contains("INVALID") && !text.contains("???") {
         let predicated = operands.split(',').any(|operand| {
             let name = operand.trim().trim_start_matches('!').trim_start_matches('U');
             name.starts_with('P') && !name.starts_with("PT")
@@ -189,7 +190,8 @@ fn width(instruction: &Instruction, text: &str, modifiers: &[&str], tally: &mut 
 /// The base register and offset of the last bracket, e.g. `desc[UR4][R2.64+0x10]`.
 fn address(instruction: &Instruction, text: &str, operands: &str, tally: &mut Tally) {
     let Some(access) = instruction.access() else { return };
-    if matches!(access.space, Space::Constant | Space::Tensor) {
+    let uniform = instruction.mnemonic().starts_with('U');
+    if uniform || matches!(access.space, Space::Constant | Space::Tensor) {
         return;
     }
     let Some((_, bracket)) = operands.rsplit_once('[') else { return };

@@ -5,6 +5,7 @@
 
 mod compare;
 mod listing;
+mod pressure;
 mod probe;
 
 use std::path::PathBuf;
@@ -60,6 +61,9 @@ pub(crate) fn run(small: bool, full: bool, only: &str) -> anyhow::Result<()> {
         println!("random encodings for {capability}: {tally}");
         tally.faults.iter().take(10).for_each(|fault| println!("  {fault}"));
         failed += usize::from(!tally.is_clean());
+    }
+    if only.is_empty() {
+        pressure::run()?;
     }
     ensure!(failed == 0, "{failed} of the above differ from nvdisasm");
     Ok(())

@@ -135,7 +135,11 @@ fn inner_functions(elf: &Elf<'_>, symbols: &Symbols<'_>, facts: &ModuleFacts) ->
         let code = elf.sections.get(symbol.section).is_some_and(|code| code.flags & SHF_EXECINSTR.0 != 0);
         if code && symbols.first_byte(symbol) == Some(b'$') {
             let name = symbols.name(symbol).into_owned();
-            inner.entry(symbol.section).or_default().push(Inner { name, offset: symbol.value, frame: facts.frame.unwrap_or(0) });
+            inner.entry(symbol.section).or_default().push(Inner {
+                name,
+                offset: symbol.value,
+                frame: facts.frame.unwrap_or(0),
+            });
         }
     }
     inner

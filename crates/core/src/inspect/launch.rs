@@ -44,6 +44,8 @@ pub(super) struct Known<'a> {
     pub(super) metadata: Option<&'a Metadata>,
     /// The code is still to be linked.
     pub(super) relocatable: bool,
+    /// Columns of tensor memory that its code takes.
+    pub(super) tensor_columns: Option<u32>,
 }
 
 /// The answer for one kernel on one SM.
@@ -52,13 +54,14 @@ pub(super) fn answer(function: &Function, limits: &SmLimits, options: &InspectOp
         return Answer::unknown("the file does not say how many registers it takes".to_owned());
     };
     let (shared_dynamic, shared_from) = shared_dynamic(function, options, known);
+    let columns = known.metadata.and_then(|metadata| metadata.tensor_columns);
     let shape = Shape {
         registers_per_thread: registers,
         shared_static: function.shared_static,
         shared_dynamic: shared_dynamic.unwrap_or(0),
         barriers: function.barriers,
         virtual_resources: function.virtual_resources,
-        tensor_columns: known.metadata.and_then(|metadata| metadata.tensor_columns).unwrap_or(0),
+        tensor_columns: columns.or(known.tensor_columns).unwrap_or(0),
         carveout: options.carveout,
         partitioned_caching: options.partitioned_caching,
         ..Shape::default()

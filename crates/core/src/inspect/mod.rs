@@ -3,11 +3,12 @@
 //! For: walking modules, choosing images, and handing each kernel to the caller as soon as it is known. Not for: what a
 //! launch is assumed to be ([`launch`]) or how a record is put together ([`record`]).
 
+mod code;
 mod launch;
+mod machine;
 mod names;
 mod plan;
 mod record;
-mod spills;
 mod stack;
 mod walk;
 mod work;
@@ -20,6 +21,18 @@ use regex::Regex;
 
 use crate::launches::Launches;
 use crate::report::{Diagnostic, KernelRecord, Totals};
+
+/// How much of the machine code is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ReadCode {
+    /// None of it: spills are instructions, without bytes.
+    Nothing,
+    /// Where there are spills or tensor memory.
+    #[default]
+    WhereItTells,
+    /// All of it, and it is told.
+    All,
+}
 
 /// What to list and what to assume.
 #[derive(Debug, Default)]
@@ -48,6 +61,8 @@ pub struct InspectOptions {
     pub functions: bool,
     /// List relocatable copies even where executable ones are there.
     pub relocatable: bool,
+    /// How much of the machine code to read.
+    pub code: ReadCode,
     /// Threads to work on; as many as the machine has where `None`.
     pub threads: Option<usize>,
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use occupant_binary::{Cluster, Function, NameShape};
 use occupant_hardware::{Architecture, SmLimits};
 
+use super::code::FromCode;
 use super::launch::{Answer, threads};
 use super::names::Named;
 use super::stack;
@@ -27,10 +28,11 @@ pub(super) fn of_function(
     gpu: Option<GpuName>,
     limits: Option<&SmLimits>,
     answer: Answer,
-    spills: SpillRecord,
+    code: &FromCode,
 ) -> KernelRecord {
+    let spills = code.spills.clone();
     let stack_in_l1 = stack::in_l1(function, &spills, limits, answer.occupancy.as_ref());
-    let notes = notes(place, function, limits, &answer, stack_in_l1.as_ref());
+    let notes = notes(place, function, limits, &answer, code.tensor_columns, stack_in_l1.as_ref());
     KernelRecord {
         entry: Some(Arc::clone(place.entry)),
         arch: Some(place.architecture.to_string()),
@@ -48,6 +50,8 @@ pub(super) fn of_function(
         cluster: function.cluster.map(cluster),
         setmaxnreg: function.setmaxnreg,
         tensor_memory: function.tensor_memory,
+        tensor_columns: code.tensor_columns,
+        machine_code: code.machine_code.clone(),
         virtual_resources: Some(function.virtual_resources),
         externals: function.externals.clone(),
         toolkit: function.toolkit.map(|toolkit| toolkit.to_string()),
@@ -84,6 +88,7 @@ fn empty(file: &Arc<str>, named: &Named, gpu: Option<GpuName>, answer: Answer) -
         cluster: None,
         setmaxnreg: false,
         tensor_memory: false,
+        tensor_columns: None,
         virtual_resources: None,
         externals: Vec::new(),
         toolkit: None,
@@ -92,6 +97,7 @@ fn empty(file: &Arc<str>, named: &Named, gpu: Option<GpuName>, answer: Answer) -
         reason: answer.reason,
         requires: answer.requires,
         occupancy: answer.occupancy,
+        machine_code: None,
         notes: Vec::new(),
     }
 }
@@ -130,6 +136,7 @@ fn notes(
     function: &Function,
     limits: Option<&SmLimits>,
     answer: &Answer,
+    tensor_columns: Option<u32>,
     stack_in_l1: Option<&StackRecord>,
 ) -> Vec<String> {
     let mut notes = Vec::new();
@@ -143,8 +150,12 @@ fn notes(
     if function.setmaxnreg {
         notes.push("moves registers between its warps; occupancy follows the count at launch".to_owned());
     }
-    if function.tensor_memory {
-        notes.push("uses tensor memory, how many columns the file's attributes do not say".to_owned());
+    match tensor_columns {
+        Some(columns) => notes.push(format!("takes {columns} columns of tensor memory, by its machine code")),
+        None if function.tensor_memory => {
+            notes.push("uses tensor memory, how many columns its code does not say".to_owned());
+        }
+        None => {}
     }
     if answer.occupancy.as_ref().is_some_and(|found| found.ceilings.virtual_resources.is_some()) {
         notes.push("virtual resources are a launch-time limit: a running block can give them back".to_owned());

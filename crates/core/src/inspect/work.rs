@@ -5,11 +5,11 @@ use std::sync::Arc;
 use occupant_binary::{BinaryError, Cubin, Function, Image, Source, Unpacked, Window, Workspace};
 
 use super::InspectOptions;
+use super::code::from_code;
 use super::launch::{Answer, Known, answer};
 use super::names::Names;
 use super::plan::{Job, Wanted, covers, place};
 use super::record::{self, Place};
-use super::spills;
 use crate::diagnostic::from_binary;
 use crate::report::{Diagnostic, KernelRecord, Severity, Totals};
 use crate::target::Target;
@@ -160,8 +160,8 @@ fn function(
         found.totals.filtered += u32::from(function.is_kernel);
         return;
     }
-    let (spills, fault) = spills::spills(function, place.architecture.capability, bytes);
-    found.diagnostics.extend(fault.map(|message| Diagnostic {
+    let mut code = from_code(function, place.architecture.capability, bytes, options.code);
+    found.diagnostics.extend(code.fault.take().map(|message| Diagnostic {
         severity: Severity::Error,
         code: "machine_code".to_owned(),
         file: shared.file.to_string(),
@@ -176,7 +176,7 @@ fn function(
             Wanted::Gpu(number) => Target::named(&options.gpus[*number], options.rules),
         };
         let mut tell = |gpu, limits, answer| {
-            let mut record = record::of_function(place, function, &named, gpu, limits, answer, spills.clone());
+            let mut record = record::of_function(place, function, &named, gpu, limits, answer, &code);
             if record.from_name.is_none() {
                 record.from_name = metadata.map(record::from_metadata);
             }
@@ -192,7 +192,9 @@ fn function(
                 let one = [None];
                 let several: Vec<_> = launches.iter().map(Some).collect();
                 for launch in if several.is_empty() { &one[..] } else { &several } {
-                    let known = Known { launch: *launch, metadata, relocatable: place.relocatable };
+                    let tensor_columns = code.tensor_columns;
+                    let relocatable = place.relocatable;
+                    let known = Known { launch: *launch, metadata, relocatable, tensor_columns };
                     tell(target.name(), Some(target.limits), answer(function, target.limits, options, known));
                 }
             }

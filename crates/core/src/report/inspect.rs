@@ -5,7 +5,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{GpuName, OccupancyRecord, RequirementRecord};
+use super::{GpuName, MachineCode, OccupancyRecord, RequirementRecord};
 
 /// Every kernel of the files that were named.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -75,6 +75,8 @@ pub struct KernelRecord {
     pub setmaxnreg: bool,
     /// Tensor memory is used.
     pub tensor_memory: bool,
+    /// Columns of it that the code takes, traced to constants; `null` where it uses none or that can't be traced.
+    pub tensor_columns: Option<u32>,
     /// Virtual resources taken at launch.
     pub virtual_resources: Option<u32>,
     /// Functions outside the file that it calls.
@@ -91,6 +93,9 @@ pub struct KernelRecord {
     pub requires: Vec<RequirementRecord>,
     /// The answer; `null` where there is none.
     pub occupancy: Option<OccupancyRecord>,
+    /// The machine code, where asked for (`--sass`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub machine_code: Option<Box<MachineCode>>,
     /// What a reader should know about this record.
     pub notes: Vec<String>,
 }

@@ -5,6 +5,7 @@
 mod calc;
 mod gpus;
 mod inspect;
+mod machine;
 mod occupancy;
 mod summary;
 
@@ -14,6 +15,7 @@ pub use inspect::{
     BlockFrom, ClusterRecord, Diagnostic, InspectReport, KernelLine, KernelRecord, LaunchRecord, NameRecord, Severity,
     SharedFrom, SpillRecord, StackRecord, Totals,
 };
+pub use machine::{BlockRecord, FunctionRecord, HotLoop, InstructionRecord, LoopRecord, MachineCode, WorkRecord};
 pub(crate) use occupancy::two_decimals;
 pub use occupancy::{AllocatedRecord, Basis, CeilingsRecord, GpuName, OccupancyRecord, RequirementRecord};
 pub use summary::{Extreme, GroupRecord, Histogram, HistogramBin, LimiterShare, OccupancyCensus, SummaryReport};

@@ -18,7 +18,7 @@ pub struct SummaryReport {
     pub most_registers: Vec<Extreme>,
     /// The ten with the lowest occupancy that is exact or an upper bound; `value` is percent.
     pub lowest_occupancy: Vec<Extreme>,
-    /// The ten with the most spill instructions; `value` is their number.
+    /// The ten that spill most; `value` is bytes stored and loaded by a thread.
     pub most_spills: Vec<Extreme>,
     /// What could not be read.
     pub diagnostics: Vec<Diagnostic>,

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use occupant_core::{Architecture, GpuSelector, GroupBy, InspectOptions, Launches, Regex, parse_block};
+use occupant_core::{Architecture, GpuSelector, GroupBy, InspectOptions, Launches, ReadCode, Regex, parse_block};
+
+use occupant_report::Detail;
 
 use super::shape::{SetUp, size};
 
@@ -20,7 +22,7 @@ pub(crate) enum Sort {
     Shared,
     /// Largest stack first
     Stack,
-    /// Most spill instructions first
+    /// Most bytes spilled first
     Spills,
     /// Lowest occupancy first
     Occupancy,
@@ -47,6 +49,24 @@ impl From<By> for GroupBy {
     }
 }
 
+/// How much machine code is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Sass {
+    /// The hot loop
+    Hot,
+    /// Every instruction
+    All,
+}
+
+impl From<Sass> for Detail {
+    fn from(sass: Sass) -> Self {
+        match sass {
+            Sass::Hot => Self::Hot,
+            Sass::All => Self::All,
+        }
+    }
+}
+
 /// The start of a tile.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Tile(Vec<u32>);
@@ -63,6 +83,7 @@ Examples:
   occupant inspect libfoo.so --gpu h100-sxm --sort occupancy --top 20
   occupant inspect dist/foo.whl --kernel 'gemm|attention' --format csv
   occupant inspect ~/.triton/cache
+  occupant inspect libfoo.so --arch sm_90a --kernel attention --sass
   occupant inspect libcublasLt.so.12 --gpu h100 --summary --by tile
   occupant inspect build/ --launches launches.csv --format jsonl
 
@@ -118,6 +139,9 @@ pub(crate) struct InspectFlags {
     /// Only kernels whose name states this tile, such as 128x256 or 128x256x64
     #[arg(long, value_name = "MxN[xK]", value_parser = tile)]
     tile: Option<Tile>,
+    /// The machine code: loops, and the hot one's instructions with their control codes; `all` shows every instruction
+    #[arg(long, value_enum, value_name = "HOW", num_args = 0..=1, default_missing_value = "hot", require_equals = true, conflicts_with_all = ["summary", "names"])]
+    pub(crate) sass: Option<Sass>,
     /// List device functions that are no kernels too
     #[arg(long)]
     functions: bool,
@@ -174,6 +198,7 @@ impl InspectFlags {
             rules: self.set_up.rules(),
             functions: self.functions,
             relocatable: self.relocatable,
+            code: if self.sass.is_some() { ReadCode::All } else { ReadCode::default() },
             threads: self.threads,
         }
     }

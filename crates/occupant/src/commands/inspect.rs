@@ -12,8 +12,8 @@ use occupant_core::report::{
 };
 use occupant_core::{Event, File as CoreFile, InspectOptions, Launches, Summary, Target, inspect};
 use occupant_report::{
-    inspect_markdown, inspect_sheet, inspect_text, json, json_line, summary_markdown, summary_sheet, summary_text,
-    write_json_line,
+    Detail, inspect_markdown, inspect_sheet, inspect_text, json, json_line, sass_sheet, sass_text, summary_markdown,
+    summary_sheet, summary_text, write_json_line,
 };
 
 use super::Status;
@@ -194,7 +194,11 @@ impl Scan<'_> {
                     diagnostics: self.diagnostics,
                     totals: self.totals,
                 };
-                (print(&report, flags.names, output), report.diagnostics)
+                let printed = match flags.sass {
+                    Some(sass) => print_sass(&report, sass.into(), output),
+                    None => print(&report, flags.names, output),
+                };
+                (printed, report.diagnostics)
             }
             Keep::Nothing => (output.finish().map_err(anyhow::Error::from), self.diagnostics),
         };
@@ -217,6 +221,18 @@ fn print(report: &InspectReport, names: bool, output: &mut Output) -> anyhow::Re
         Format::Jsonl => output.writer().write_all(&json_lines(&report.kernels)?)?,
         Format::Csv => output.write(&inspect_sheet(&report.kernels).csv())?,
         Format::Markdown => output.write(&inspect_markdown(report))?,
+    }
+    Ok(output.finish()?)
+}
+
+fn print_sass(report: &InspectReport, detail: Detail, output: &mut Output) -> anyhow::Result<()> {
+    match output.format() {
+        Format::Table => output.write(&sass_text(&report.kernels, detail, output.width()))?,
+        Format::Markdown => {
+            output.write(&format!("```\n{}```\n", sass_text(&report.kernels, detail, output.width())))?
+        }
+        Format::Csv => output.write(&sass_sheet(&report.kernels).csv())?,
+        Format::Json | Format::Jsonl => return print(report, false, output),
     }
     Ok(output.finish()?)
 }
@@ -271,7 +287,11 @@ fn sort(kernels: &mut [KernelRecord], key: Sort) {
             )
         }),
         Sort::Stack => kernels.sort_by_key(|kernel| Reverse(kernel.stack)),
-        Sort::Spills => kernels.sort_by_key(|kernel| Reverse(kernel.spills.instructions)),
+        Sort::Spills => kernels.sort_by_key(|kernel| {
+            let spills = &kernel.spills;
+            let bytes = spills.store_bytes.zip(spills.load_bytes).map(|(store, load)| store.saturating_add(load));
+            Reverse((bytes, spills.instructions))
+        }),
         Sort::Occupancy => kernels.sort_by_key(|kernel| match &kernel.occupancy {
             None => (2, 0),
             Some(found) => {

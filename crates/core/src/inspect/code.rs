@@ -1,0 +1,153 @@
+//! What a kernel's machine code adds to its attributes: spill bytes, tensor memory, and on request the code itself. Reads
+//! code only where there is something to find.
+
+use occupant_binary::{Function, Source, Spills};
+use occupant_hardware::ComputeCapability;
+use occupant_sass::{Analysis, Decoder, SpillSite, SpillSums, listed, tensor_columns, unlisted};
+
+use super::ReadCode;
+use super::machine::machine_code;
+use crate::report::{MachineCode, SpillRecord};
+
+const ANNOTATIONS: &str = "annotations";
+const STACK_ACCESSES: &str = "stack_accesses";
+/// Start of the names of functions that the compiler brings along.
+const HELPER: &str = "$__internal_";
+
+/// What the code of a function tells.
+#[derive(Default)]
+pub(super) struct FromCode {
+    pub(super) spills: SpillRecord,
+    pub(super) tensor_columns: Option<u32>,
+    pub(super) machine_code: Option<Box<MachineCode>>,
+    /// What is wrong with the code.
+    pub(super) fault: Option<String>,
+}
+
+/// Reads what there is to find in the code of a function; `image` holds it.
+pub(super) fn from_code(
+    function: &Function,
+    capability: ComputeCapability,
+    image: &dyn Source,
+    read: ReadCode,
+) -> FromCode {
+    let sass = read == ReadCode::All;
+    let mut offsets = annotated(function);
+    if let Some(offsets) = &mut offsets {
+        offsets.sort_unstable();
+    }
+    let looks = Looks::new(function, offsets.as_deref());
+    if !looks.at_spills && !function.tensor_memory && !sass {
+        let source = if offsets.is_some() { ANNOTATIONS } else { STACK_ACCESSES };
+        return FromCode { spills: record(source, SpillSums::default(), SpillSums::default()), ..FromCode::default() };
+    }
+    let from_list = || {
+        let instructions = offsets.as_ref().map(|offsets| u32::try_from(offsets.len()).unwrap_or(u32::MAX));
+        SpillRecord { instructions, source: offsets.as_ref().map(|_| ANNOTATIONS), ..SpillRecord::default() }
+    };
+    if read == ReadCode::Nothing {
+        return FromCode { spills: from_list(), ..FromCode::default() };
+    }
+    let failed = |fault: String| FromCode { spills: from_list(), fault: Some(fault), ..FromCode::default() };
+    let decoder = match Decoder::new(capability) {
+        Ok(decoder) => decoder,
+        // Said where the code was asked for; older files have resources all the same.
+        Err(not_decoded) if sass => return failed(not_decoded.to_string()),
+        Err(_) => return FromCode { spills: from_list(), ..FromCode::default() },
+    };
+    let code = match function.read_code(image) {
+        Ok(code) => code,
+        Err(error) => return failed(error.to_string()),
+    };
+    let inner: Vec<u32> = function.inner.iter().filter_map(|inner| u32::try_from(inner.offset).ok()).collect();
+    let analysis = Analysis::new(&decoder, &code, &inner);
+    let found = found(&analysis, offsets.as_deref(), &looks);
+    let beyond = offsets.as_ref().map_or(0, |offsets| offsets.len().saturating_sub(found.listed.len()));
+    let mut spills: Vec<u32> = found.sites().filter_map(|site| offset(&analysis, site)).collect();
+    spills.sort_unstable();
+    let in_loop = |number: usize| analysis.depth(number) > 0;
+    FromCode {
+        spills: if beyond > 0 { from_list() } else { found.record(offsets.is_some()) },
+        tensor_columns: tensor_columns(&analysis.instructions, &in_loop),
+        machine_code: sass.then(|| Box::new(machine_code(function, &analysis, &spills))),
+        fault: match (beyond, analysis.trailing_bytes) {
+            (0, 0) => None,
+            (0, bytes) => Some(format!("{bytes} bytes after the last whole instruction of its code")),
+            (beyond, _) => Some(format!("{beyond} spill annotations lie outside its code")),
+        },
+    }
+}
+
+fn annotated(function: &Function) -> Option<Vec<u32>> {
+    match &function.spills {
+        Spills::Annotated(offsets) => Some(offsets.clone()),
+        Spills::Unknown => None,
+    }
+}
+
+/// What to look for.
+struct Looks {
+    /// Anything that spills.
+    at_spills: bool,
+    /// Functions that save registers without an annotation.
+    at_saves: bool,
+}
+
+impl Looks {
+    fn new(function: &Function, offsets: Option<&[u32]>) -> Self {
+        // Without a stack there is nowhere to spill to.
+        let has_stack = function.stack != Some(0) || function.frame > 0 || function.local > 0;
+        // Nor do the compiler's own helpers, such as slow paths of divisions, save where the kernel has none. That a
+        // function which calls itself has a stack is not always told (12.9).
+        let saves = |inner: &occupant_binary::Inner| has_stack || inner.frame > 0 || !inner.name.starts_with(HELPER);
+        let at_saves = function.inner.iter().any(saves);
+        let at_spills = offsets.map_or(has_stack, |offsets| !offsets.is_empty());
+        Self { at_spills: at_spills || at_saves, at_saves }
+    }
+}
+
+/// Spills by where they were found.
+struct Found {
+    listed: Vec<SpillSite>,
+    by_stack: Vec<SpillSite>,
+    saves: Vec<SpillSite>,
+}
+
+fn found(analysis: &Analysis, offsets: Option<&[u32]>, looks: &Looks) -> Found {
+    let none = Vec::new;
+    match offsets {
+        Some(offsets) => Found {
+            listed: listed(analysis, offsets),
+            by_stack: none(),
+            saves: if looks.at_saves { unlisted(analysis, offsets, false) } else { none() },
+        },
+        None => Found { listed: none(), by_stack: unlisted(analysis, &[], true), saves: none() },
+    }
+}
+
+impl Found {
+    fn sites(&self) -> impl Iterator<Item = &SpillSite> {
+        self.listed.iter().chain(&self.by_stack).chain(&self.saves)
+    }
+
+    fn record(&self, annotated: bool) -> SpillRecord {
+        let (source, sites) = if annotated { (ANNOTATIONS, &self.listed) } else { (STACK_ACCESSES, &self.by_stack) };
+        record(source, SpillSums::of(sites), SpillSums::of(&self.saves))
+    }
+}
+
+fn offset(analysis: &Analysis, site: &SpillSite) -> Option<u32> {
+    analysis.instructions.get(site.number).map(|instruction| instruction.offset)
+}
+
+fn record(source: &'static str, sums: SpillSums, saves: SpillSums) -> SpillRecord {
+    SpillRecord {
+        instructions: Some(sums.instructions),
+        store_bytes: Some(sums.store_bytes),
+        load_bytes: Some(sums.load_bytes),
+        in_loops_bytes: Some(sums.in_loops_bytes),
+        innermost_bytes: Some(sums.innermost_bytes),
+        unlisted_bytes: Some(saves.store_bytes.saturating_add(saves.load_bytes)),
+        source: Some(source),
+    }
+}

@@ -1,0 +1,220 @@
+//! Tells a kernel's machine code: blocks, loops, and each instruction with what is certain of it.
+
+use occupant_binary::{Function, demangle, shorten};
+use occupant_sass::{
+    Access, AccessKind, Analysis, Because, Class, Detail, Instruction, Space, Target, detail, irregular, specialised,
+};
+
+use crate::report::{BlockRecord, FunctionRecord, HotLoop, InstructionRecord, LoopRecord, MachineCode, WorkRecord};
+
+/// The record of an analysed code section; `spills` are the offsets of its spills, ascending.
+pub(super) fn machine_code(function: &Function, analysis: &Analysis, spills: &[u32]) -> MachineCode {
+    let offset = |block: usize| analysis.block(block).first().map_or(0, |first| first.offset);
+    let signs = |signs: Vec<occupant_sass::Sign>| signs.iter().map(ToString::to_string).collect();
+    let reachable = analysis.flow.blocks.iter().enumerate().filter(|(_, block)| block.reachable);
+    MachineCode {
+        loops: (0..analysis.loops.all.len()).map(|number| loop_record(analysis, number)).collect(),
+        hot_loop: analysis.hot.map(|hot| HotLoop { number: small(hot.number), because: because(hot.because) }),
+        blocks: reachable
+            .map(|(number, block)| BlockRecord {
+                offset: offset(number),
+                in_loop: analysis.loops.of_block.get(number).copied().flatten().map(small),
+                function: small(analysis.function_of_block.get(number).copied().unwrap_or(0)),
+                next: block.successors.iter().map(|block| offset(*block)).collect(),
+                instructions: instructions(analysis.block(number), spills),
+            })
+            .collect(),
+        functions: analysis.flow.entries.iter().map(|entry| function_record(function, offset(*entry))).collect(),
+        warp_specialised: signs(specialised(analysis)),
+        irregular: signs(irregular(analysis)),
+        unknown_opcodes: small(analysis.unknown()),
+        notes: notes(analysis),
+    }
+}
+
+fn small(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+fn function_record(function: &Function, offset: u32) -> FunctionRecord {
+    let inner = function.inner.iter().find(|inner| inner.offset == u64::from(offset));
+    let name = if offset == 0 { &function.name } else { inner.map_or(&function.name, |inner| &inner.name) };
+    FunctionRecord { name: shorten(&demangle(name), usize::MAX).into_owned(), offset }
+}
+
+fn loop_record(analysis: &Analysis, number: usize) -> LoopRecord {
+    let content = analysis.contents.get(number).copied().unwrap_or_default();
+    let copy = analysis.copies.get(number).copied().flatten();
+    let found = analysis.loops.all.get(number);
+    let header = found.and_then(|found| analysis.block(found.header).first());
+    LoopRecord {
+        header: header.map_or(0, |first| first.offset),
+        from: analysis.of_loop(number).next().map_or(0, |first| first.offset),
+        to: analysis.of_loop(number).last().map_or(0, Instruction::next),
+        depth: small(found.map_or(0, |found| found.depth)),
+        parent: found.and_then(|found| found.parent).map(small),
+        instructions: content.instructions,
+        work: content.parts().into_iter().map(|(count, what)| WorkRecord { what, count }).collect(),
+        global_load_bytes: content.global_load_bytes,
+        global_store_bytes: content.global_store_bytes,
+        remainder_of: copy.map(|copy| small(copy.of)),
+        unrolled: copy.map(|copy| copy.times),
+    }
+}
+
+const fn because(because: Because) -> &'static str {
+    match because {
+        Because::Only => "no other loop works on data",
+        Because::TensorCores => "it uses the tensor cores",
+        Because::Deepest => "it is nested deepest",
+        Because::MostWork => "it does the most in one pass",
+    }
+}
+
+fn notes(analysis: &Analysis) -> Vec<String> {
+    let mut notes = Vec::new();
+    let mut note = |number: usize, text: &str| {
+        if number > 0 {
+            notes.push(format!("{number} {text}"));
+        }
+    };
+    note(analysis.trailing_bytes, "bytes after the last whole instruction: the code is damaged");
+    note(analysis.flow.stray, "jumps lead outside the code: it is damaged");
+    note(analysis.flow.indirect.len(), "indirect jumps: blocks that only they lead to are missing");
+    note(analysis.loops.irreducible, "jumps into the middle of cycles: those cycles are not among the loops");
+    note(analysis.flow.calls_elsewhere, "calls of functions outside this section, whose loops are not shown");
+    note(analysis.unknown(), "instructions whose opcode is not known: their bits are shown");
+    notes
+}
+
+/// Loads that are under way, by the scoreboard that their arrival releases.
+#[derive(Default)]
+struct InFlight([u32; occupant_sass::SCOREBOARDS as usize]);
+
+impl InFlight {
+    fn all(&self) -> u32 {
+        self.0.iter().sum()
+    }
+
+    /// Takes out what the instruction waits for; returns how many loads that are.
+    fn wait(&mut self, instruction: &Instruction) -> u32 {
+        let mut waited = 0;
+        for scoreboard in instruction.control().waits() {
+            if let Some(pending) = self.0.get_mut(usize::from(scoreboard)) {
+                waited += std::mem::take(pending);
+            }
+        }
+        if let Some(Detail::WaitScoreboard { scoreboard, pending: left }) = detail(instruction)
+            && let Some(pending) = self.0.get_mut(usize::from(scoreboard))
+        {
+            waited += pending.saturating_sub(u32::from(left));
+            *pending = (*pending).min(u32::from(left));
+        }
+        waited
+    }
+
+    fn issue(&mut self, instruction: &Instruction) {
+        let far = |access: Access| {
+            access.kind == AccessKind::Load && !matches!(access.space, Space::Constant | Space::Tensor)
+        };
+        let scoreboard = instruction.access().filter(|access| far(*access)).and(instruction.control().write);
+        if let Some(pending) = scoreboard.and_then(|scoreboard| self.0.get_mut(usize::from(scoreboard))) {
+            *pending += 1;
+        }
+    }
+}
+
+fn instructions(block: &[Instruction], spills: &[u32]) -> Vec<InstructionRecord> {
+    let mut in_flight = InFlight::default();
+    let record = |instruction: &Instruction| {
+        let control = instruction.control();
+        let loads_in_flight = in_flight.all();
+        let waits_for_loads = in_flight.wait(instruction);
+        in_flight.issue(instruction);
+        InstructionRecord {
+            offset: instruction.offset,
+            text: text(instruction),
+            stall: control.stall,
+            yields: control.yields,
+            write: control.write,
+            read: control.read,
+            wait: control.waits().collect(),
+            spill: spills.binary_search(&instruction.offset).is_ok(),
+            waits_for_loads,
+            loads_in_flight,
+        }
+    };
+    block.iter().map(record).collect()
+}
+
+/// Guard, name, and the operands that are certain.
+fn text(instruction: &Instruction) -> String {
+    let guard = instruction.guard().to_string();
+    let guard = if guard.is_empty() { guard } else { guard + " " };
+    if instruction.opcode.is_none() {
+        return format!("{guard}? {:?}", instruction.word);
+    }
+    let operands = operands(instruction);
+    let space = if operands.is_empty() || operands.starts_with('.') { "" } else { " " };
+    format!("{guard}{}{space}{operands}", instruction.mnemonic())
+}
+
+fn operands(instruction: &Instruction) -> String {
+    if let Some(access) = instruction.access().filter(|access| !matches!(access.space, Space::Tensor)) {
+        return memory(&access);
+    }
+    match instruction.target() {
+        Some(Target::At(to)) => return format!("{to:#06x}"),
+        Some(Target::Unknown) => return "(indirect)".to_owned(),
+        None => {}
+    }
+    if instruction.is_mbarrier_wait() {
+        return ".wait".to_owned();
+    }
+    match detail(instruction) {
+        Some(Detail::WaitScoreboard { scoreboard, pending }) => format!(".LE SB{scoreboard}, {pending}"),
+        Some(Detail::WaitWarpgroup { pending }) => format!(".DEPBAR.LE {pending}"),
+        Some(Detail::SetRegisters { release, count }) => {
+            let verb = if release { "release to" } else { "raise to" };
+            format!("({verb} {})", count.map_or_else(|| "a register's value".to_owned(), |count| count.to_string()))
+        }
+        Some(Detail::WarpgroupColumns { n }) => format!("(n = {n})"),
+        Some(Detail::AllocateTensorMemory { units_in, .. }) => format!("(allocate 32 x UR{units_in} columns)"),
+        None => destination(instruction),
+    }
+}
+
+/// The register that arithmetic writes.
+fn destination(instruction: &Instruction) -> String {
+    let arithmetic =
+        matches!(instruction.class(), Some(Class::Alu | Class::Fma | Class::Half | Class::Fp64 | Class::Xu));
+    let writes_predicate = ["SETP", "PLOP3", "R2P", "FCHK", "VOTE"];
+    let register = instruction.word.register(16);
+    let hidden = writes_predicate.iter().any(|name| instruction.mnemonic().contains(name));
+    if arithmetic && !hidden && register != occupant_sass::RZ { format!("R{register}") } else { String::new() }
+}
+
+fn memory(access: &Access) -> String {
+    let width = match access.bytes {
+        Some(4) | None => String::new(),
+        Some(bytes @ (1 | 2)) => format!(".{}", bytes * 8),
+        Some(bytes) => format!(".{}", bytes * 8),
+    };
+    if access.space == Space::Constant {
+        return format!("{width} {}", access.data.map_or_else(String::new, |data| format!("R{data}")));
+    }
+    let base = access.base.map_or_else(String::new, |base| format!("R{base}"));
+    let offset = match (access.offset, base.is_empty()) {
+        (0, false) => String::new(),
+        (offset, true) => format!("{offset:#x}"),
+        (offset, false) if offset < 0 => format!("-{:#x}", offset.unsigned_abs()),
+        (offset, false) => format!("+{offset:#x}"),
+    };
+    let place = format!("[{base}{offset}]");
+    let data = access.data.map_or_else(|| "RZ".to_owned(), |data| format!("R{data}"));
+    match access.kind {
+        AccessKind::Load => format!("{width} {data}, {place}"),
+        AccessKind::Store => format!("{width} {place}, {data}"),
+        AccessKind::Atomic | AccessKind::AsyncCopy => format!("{width} {place}"),
+    }
+}
