@@ -1,8 +1,10 @@
 //! What is certain of instructions whose operands are limits, counts or groups: waits by number, register pools, warp-group
 //! multiplies, tensor-memory allocation. Not for: loads and stores.
 
+use crate::code::Code;
 use crate::instruction::Instruction;
 use crate::opcodes::Class;
+use crate::structure::Structure;
 
 /// What such an instruction says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,14 +74,14 @@ const UNIT: u64 = 32;
 /// Columns of tensor memory that the code takes, where every allocation's size can be traced to a constant. Retries in
 /// loops repeat an allocation before them and are not counted.
 #[must_use]
-pub fn tensor_columns(instructions: &[Instruction], in_loop: &dyn Fn(usize) -> bool) -> Option<u32> {
+pub fn tensor_columns(code: &Code<'_>, structure: &Structure) -> Option<u32> {
     let mut columns = None;
-    for (number, instruction) in instructions.iter().enumerate() {
-        let Some(Detail::AllocateTensorMemory { units_in, .. }) = detail(instruction) else { continue };
-        if in_loop(number) {
+    for (number, instruction) in code.range(0, code.len()) {
+        let Some(Detail::AllocateTensorMemory { units_in, .. }) = detail(&instruction) else { continue };
+        if structure.around(number).is_some() {
             continue;
         }
-        let units = constant_before(instructions, number, units_in)?;
+        let units = constant_before(code, number, units_in)?;
         let taken = u32::try_from(units.saturating_mul(UNIT)).ok()?;
         columns = Some(columns.unwrap_or(0_u32).saturating_add(taken));
     }
@@ -88,10 +90,10 @@ pub fn tensor_columns(instructions: &[Instruction], in_loop: &dyn Fn(usize) -> b
 
 /// The constant that a uniform register holds, where the last instruction in the same straight code that could have
 /// written it is a move of one.
-fn constant_before(instructions: &[Instruction], number: usize, register: u8) -> Option<u64> {
+fn constant_before(code: &Code<'_>, number: usize, register: u8) -> Option<u64> {
     /// Instructions that are looked back through.
     const FAR: usize = 64;
-    for instruction in instructions.get(..number)?.iter().rev().take(FAR) {
+    for (_, instruction) in code.range(number.saturating_sub(FAR), number).rev() {
         let writes_uniform = matches!(instruction.mnemonic(), "R2UR" | "S2UR" | "CS2UR" | "LDCU" | "ULDC")
             || instruction.class() == Some(Class::Uniform);
         if writes_uniform && instruction.word.register(16) == register {

@@ -52,8 +52,7 @@ impl Walk {
             let number = *number;
             walk.block.push(block);
             walk.parent.push(parent);
-            let successors = flow.blocks.get(block).map_or(&[][..], |block| &block.successors);
-            waiting.extend(successors.iter().rev().map(|to| (*to, number)));
+            waiting.extend(flow.successors(block).iter().rev().map(|to| (*to, number)));
         }
         walk
     }
@@ -64,10 +63,10 @@ impl Walk {
 
     /// Numbers from which the block of a number is entered.
     fn sources<'w>(&'w self, flow: &'w Flow, number: usize) -> impl Iterator<Item = usize> + 'w {
-        let block = flow.blocks.get(get(&self.block, number));
-        let predecessors = block.map_or(&[][..], |block| &block.predecessors);
-        let entered = block.is_some_and(|block| block.entry).then_some(ROOT);
-        let known = predecessors.iter().map(|from| get(&self.number, *from)).filter(|number| *number != NONE);
+        let block = get(&self.block, number);
+        let entered = flow.blocks.get(block).is_some_and(|block| block.entry).then_some(ROOT);
+        let known =
+            flow.predecessors(block).iter().map(|from| get(&self.number, *from)).filter(|number| *number != NONE);
         known.chain(entered)
     }
 
@@ -76,20 +75,23 @@ impl Walk {
         let count = self.block.len();
         let mut forest = Forest::new(count);
         let mut idom = vec![ROOT; count];
-        let mut buckets: Vec<Vec<usize>> = vec![Vec::new(); count];
+        // For each number, those that have it as semidominator: the first, and for each the next.
+        let (mut first, mut next) = (vec![NONE; count], vec![NONE; count]);
         for number in (1..count).rev() {
             let least = self.sources(flow, number).map(|from| forest.least(from)).min().unwrap_or(number);
             let semi = least.min(number);
             set(&mut forest.semi, number, semi);
-            if let Some(bucket) = buckets.get_mut(semi) {
-                bucket.push(number);
-            }
+            set(&mut next, number, get(&first, semi));
+            set(&mut first, semi, number);
             let parent = get(&self.parent, number);
             forest.link(parent, number);
-            for child in buckets.get_mut(parent).map(std::mem::take).unwrap_or_default() {
+            let mut child = get(&first, parent);
+            set(&mut first, parent, NONE);
+            while child != NONE {
                 let best = forest.evaluate(child);
                 let closer = get(&forest.semi, best) < get(&forest.semi, child);
                 set(&mut idom, child, if closer { best } else { parent });
+                child = get(&next, child);
             }
         }
         for number in 1..count {
@@ -108,11 +110,13 @@ struct Forest {
     ancestor: Vec<usize>,
     best: Vec<usize>,
     semi: Vec<usize>,
+    /// Room for a path.
+    path: Vec<usize>,
 }
 
 impl Forest {
     fn new(count: usize) -> Self {
-        Self { ancestor: vec![NONE; count], best: (0..count).collect(), semi: (0..count).collect() }
+        Self { ancestor: vec![NONE; count], best: (0..count).collect(), semi: (0..count).collect(), path: Vec::new() }
     }
 
     fn link(&mut self, parent: usize, child: usize) {
@@ -126,13 +130,13 @@ impl Forest {
     }
 
     fn evaluate(&mut self, number: usize) -> usize {
-        let mut path = Vec::new();
+        let mut path = std::mem::take(&mut self.path);
         let mut at = number;
         while get(&self.ancestor, at) != NONE && get(&self.ancestor, get(&self.ancestor, at)) != NONE {
             path.push(at);
             at = get(&self.ancestor, at);
         }
-        for at in path.into_iter().rev() {
+        for at in path.drain(..).rev() {
             let above = get(&self.ancestor, at);
             let (mine, theirs) = (get(&self.best, at), get(&self.best, above));
             if get(&self.semi, theirs) < get(&self.semi, mine) {
@@ -141,6 +145,7 @@ impl Forest {
             let further = get(&self.ancestor, above);
             set(&mut self.ancestor, at, further);
         }
+        self.path = path;
         get(&self.best, number)
     }
 }
@@ -192,12 +197,14 @@ mod tests {
     use crate::flow::Block;
 
     fn flow(blocks: usize, ways: &[(usize, usize)]) -> Flow {
-        let mut flow = Flow { blocks: vec![Block::default(); blocks], entries: vec![0], ..Flow::default() };
+        let mut flow = Flow::default();
+        flow.blocks = vec![Block::default(); blocks];
+        flow.entries = vec![0];
         flow.blocks[0].entry = true;
-        for (from, to) in ways {
-            flow.blocks[*from].successors.push(*to);
-            flow.blocks[*to].predecessors.push(*from);
-        }
+        let mut ways = ways.to_vec();
+        ways.sort_unstable();
+        ways.dedup();
+        flow.set_ways(&ways);
         flow
     }
 
@@ -208,7 +215,7 @@ mod tests {
             let mut waiting = vec![0];
             while let Some(at) = waiting.pop() {
                 if Some(at) != without && !std::mem::replace(&mut seen[at], true) {
-                    waiting.extend_from_slice(&flow.blocks[at].successors);
+                    waiting.extend_from_slice(flow.successors(at));
                 }
             }
             seen

@@ -99,7 +99,7 @@ pub fn specialised(analysis: &Analysis) -> Vec<Sign> {
     }
     let (mut producers, mut consumers) = (Vec::new(), Vec::new());
     for (number, content) in analysis.contents.iter().enumerate() {
-        let Some(found) = analysis.loops.all.get(number).filter(|found| found.innermost) else { continue };
+        let Some(found) = analysis.structure.loops.all.get(number).filter(|found| found.innermost) else { continue };
         let at = offset_of(analysis, found.header);
         let copies = content.tma.saturating_add(content.async_copies);
         if content.mbarrier_waits == 0 && copies == 0 {
@@ -122,10 +122,10 @@ pub fn specialised(analysis: &Analysis) -> Vec<Sign> {
 /// Signs that accesses or the way follow the data.
 #[must_use]
 pub fn irregular(analysis: &Analysis) -> Vec<Sign> {
-    let jumps = analysis.flow.indirect.iter().filter_map(|number| analysis.instructions.get(*number));
+    let jumps = analysis.structure.flow.indirect.iter().filter_map(|number| analysis.instructions.get(*number));
     let mut signs: Vec<Sign> =
         jumps.map(|instruction| Sign::IndirectBranch { at: instruction.offset }).take(MOST).collect();
-    let innermost = analysis.loops.all.iter().enumerate().filter(|(_, found)| found.innermost);
+    let innermost = analysis.structure.loops.all.iter().enumerate().filter(|(_, found)| found.innermost);
     for (number, found) in innermost {
         let mut origins = Origins::default();
         let mut of_loop = Vec::new();
@@ -153,10 +153,9 @@ pub fn irregular(analysis: &Analysis) -> Vec<Sign> {
 
 /// A branch out of the loop whose predicate comes from a load.
 fn exit(analysis: &Analysis, number: usize, block: usize, origins: &Origins) -> Option<Sign> {
-    let of = analysis.flow.blocks.get(block)?;
     let last = analysis.block(block).last().filter(|last| last.class() == Some(Class::Branch))?;
-    let found = analysis.loops.all.get(number)?;
-    let leaves = of.successors.iter().any(|to| found.blocks.binary_search(to).is_err());
+    let found = analysis.structure.loops.all.get(number)?;
+    let leaves = analysis.structure.flow.successors(block).iter().any(|to| found.blocks.binary_search(to).is_err());
     let guard = last.guard();
     let from = (!guard.is_always()).then(|| origins.predicates.get(guard.predicate as usize).copied().flatten())??;
     leaves.then_some(Sign::DataDependentExit { at: last.offset, from })

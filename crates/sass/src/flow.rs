@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::branch::Target;
+use crate::code::Code;
 use crate::instruction::Instruction;
 use crate::opcodes::Class;
 use crate::word::INSTRUCTION_BYTES;
@@ -14,10 +15,6 @@ pub struct Block {
     pub start: usize,
     /// Number after its last.
     pub end: usize,
-    /// Blocks that can follow, by number, ascending.
-    pub successors: Vec<usize>,
-    /// Blocks that it can follow, by number, ascending.
-    pub predecessors: Vec<usize>,
     /// A function starts here.
     pub entry: bool,
     /// Reached from an entry.
@@ -38,6 +35,8 @@ pub struct Call {
 pub struct Flow {
     /// In order of their code.
     pub blocks: Vec<Block>,
+    out: Ways,
+    back: Ways,
     /// Blocks where functions start: the section's own first, then callees.
     pub entries: Vec<usize>,
     /// Calls within the section.
@@ -48,6 +47,45 @@ pub struct Flow {
     pub indirect: Vec<usize>,
     /// Jumps to places that the section does not have: the code is damaged.
     pub stray: usize,
+}
+
+/// For each block the blocks at the other end of its ways, one list after the other.
+#[derive(Debug, Clone, Default)]
+struct Ways {
+    ends: Vec<usize>,
+    /// Where the list of each block starts; one more than there are blocks.
+    starts: Vec<usize>,
+}
+
+impl Ways {
+    /// From pairs of a block and the end of one of its ways, for `count` blocks. Ends keep the order of the pairs.
+    fn new(pairs: impl Iterator<Item = (usize, usize)> + Clone, count: usize) -> Self {
+        let mut starts = vec![0_usize; count.saturating_add(1)];
+        for (block, _) in pairs.clone() {
+            if let Some(start) = starts.get_mut(block) {
+                *start = start.saturating_add(1);
+            }
+        }
+        let mut sum = 0_usize;
+        for start in &mut starts {
+            sum = sum.saturating_add(std::mem::replace(start, sum));
+        }
+        let mut ends = vec![0; sum];
+        let mut free = starts.clone();
+        for (block, end) in pairs {
+            let Some(at) = free.get_mut(block) else { continue };
+            if let Some(place) = ends.get_mut(*at) {
+                *place = end;
+            }
+            *at = at.saturating_add(1);
+        }
+        Self { ends, starts }
+    }
+
+    fn of(&self, block: usize) -> &[usize] {
+        let range = || Some(*self.starts.get(block)?..*self.starts.get(block.checked_add(1)?)?);
+        range().and_then(|range| self.ends.get(range)).unwrap_or(&[])
+    }
 }
 
 /// What an instruction does to the flow.
@@ -63,25 +101,30 @@ enum Step {
 impl Flow {
     /// The flow of a section; `inner` are the offsets of further functions in it.
     #[must_use]
-    pub fn new(instructions: &[Instruction], inner: &[u32]) -> Self {
+    pub fn new(code: &Code<'_>, inner: &[u32]) -> Self {
         let mut flow = Self::default();
-        if instructions.is_empty() {
+        if code.is_empty() {
             return flow;
         }
-        let reconvergence = reconvergence(instructions);
-        let mut steps = Vec::with_capacity(instructions.len());
+        let count = code.len();
+        let turns: Vec<(usize, Instruction)> = code.of_flow().collect();
+        let reconvergence = reconvergence(&turns);
         let mut calls = Vec::new();
-        for (number, instruction) in instructions.iter().enumerate() {
-            steps.push(flow.step(number, instruction, instructions.len(), &reconvergence, &mut calls));
+        let mut steps = Vec::with_capacity(turns.len());
+        for (number, instruction) in &turns {
+            match flow.step(*number, instruction, count, &reconvergence, &mut calls) {
+                Step::Next => {}
+                step => steps.push((*number, step)),
+            }
         }
         let mut entries = vec![0];
-        entries.extend(inner.iter().filter_map(|offset| number_of(i64::from(*offset), instructions.len())));
+        entries.extend(inner.iter().filter_map(|offset| number_of(i64::from(*offset), count)));
         entries.extend(calls.iter().map(|(_, to)| *to));
-        let block_of = flow.cut(&steps, &entries, instructions.len());
-        flow.connect(&steps, &block_of);
-        let block = |number: usize| block_of.get(number).copied().unwrap_or(0);
-        flow.calls = calls.into_iter().map(|(from, to)| Call { from, to: block(to) }).collect();
-        for number in entries.into_iter().map(block) {
+        flow.cut(&steps, &entries, count);
+        flow.connect(&steps);
+        flow.calls = calls.into_iter().map(|(from, to)| Call { from, to: flow.block_of(to) }).collect();
+        for number in entries {
+            let number = flow.block_of(number);
             if let Some(entry) = flow.blocks.get_mut(number).filter(|block| !block.entry) {
                 entry.entry = true;
                 flow.entries.push(number);
@@ -89,6 +132,30 @@ impl Flow {
         }
         flow.reach();
         flow
+    }
+
+    /// Blocks that can follow one, ascending.
+    #[must_use]
+    pub fn successors(&self, block: usize) -> &[usize] {
+        self.out.of(block)
+    }
+
+    /// Blocks that one can follow, ascending.
+    #[must_use]
+    pub fn predecessors(&self, block: usize) -> &[usize] {
+        self.back.of(block)
+    }
+
+    /// Sets the ways between the blocks: pairs of where they start and end, ascending, each once.
+    pub(crate) fn set_ways(&mut self, ways: &[(usize, usize)]) {
+        self.out = Ways::new(ways.iter().copied(), self.blocks.len());
+        self.back = Ways::new(ways.iter().map(|(from, to)| (*to, *from)), self.blocks.len());
+    }
+
+    /// The block of an instruction; the last one for numbers beyond the end.
+    #[must_use]
+    pub fn block_of(&self, number: usize) -> usize {
+        self.blocks.partition_point(|block| block.start <= number).saturating_sub(1)
     }
 
     fn step(
@@ -134,65 +201,51 @@ impl Flow {
         }
     }
 
-    /// Cuts the section into blocks; the block of every instruction.
-    fn cut(&mut self, steps: &[Step], entries: &[usize], count: usize) -> Vec<usize> {
-        let mut leads = vec![false; count];
-        let mut lead = |number: usize| {
-            if let Some(leads) = leads.get_mut(number) {
-                *leads = true;
-            }
-        };
-        entries.iter().for_each(|entry| lead(*entry));
-        for (number, step) in steps.iter().enumerate() {
+    /// Cuts the section into blocks.
+    fn cut(&mut self, steps: &[(usize, Step)], entries: &[usize], count: usize) {
+        let mut starts = entries.to_vec();
+        for (number, step) in steps {
             if let Step::Jump { to, .. } = step {
-                to.iter().for_each(|to| lead(*to));
+                starts.extend_from_slice(to);
             }
-            if !matches!(step, Step::Next) {
-                lead(number.saturating_add(1));
-            }
+            starts.push(number.saturating_add(1));
         }
-        let mut block_of = Vec::with_capacity(count);
-        for (number, leads) in leads.into_iter().enumerate() {
-            if leads || self.blocks.is_empty() {
-                self.blocks.push(Block { start: number, ..Block::default() });
-            }
-            if let Some(block) = self.blocks.last_mut() {
-                block.end = number.saturating_add(1);
-            }
-            block_of.push(self.blocks.len().saturating_sub(1));
-        }
-        block_of
+        starts.retain(|start| *start < count);
+        starts.sort_unstable();
+        starts.dedup();
+        let ends = starts.iter().copied().skip(1).chain([count]);
+        let blocks = starts.iter().zip(ends);
+        self.blocks = blocks.map(|(start, end)| Block { start: *start, end, ..Block::default() }).collect();
     }
 
-    fn connect(&mut self, steps: &[Step], block_of: &[usize]) {
-        let mut ways = Vec::new();
-        for (from, block) in self.blocks.iter_mut().enumerate() {
-            let next = block_of.get(block.end).copied();
-            let last = block.end.checked_sub(1).and_then(|last| steps.get(last));
+    fn connect(&mut self, steps: &[(usize, Step)]) {
+        let mut ways = Vec::with_capacity(self.blocks.len().saturating_mul(2));
+        let mut ends = Vec::new();
+        let mut steps = steps.iter().peekable();
+        for (from, block) in self.blocks.iter().enumerate() {
+            let next = Some(from.saturating_add(1)).filter(|next| *next < self.blocks.len());
+            let last = steps.next_if(|(number, _)| number.saturating_add(1) == block.end).map(|(_, step)| step);
             let (to, falls_through) = match last {
                 Some(Step::Jump { to, falls_through }) => (to.as_slice(), *falls_through),
                 Some(Step::End { falls_through }) => (&[][..], *falls_through),
                 Some(Step::Next) | None => (&[][..], true),
             };
-            block.successors = to.iter().filter_map(|to| block_of.get(*to).copied()).collect();
-            block.successors.extend(next.filter(|_| falls_through));
-            block.successors.sort_unstable();
-            block.successors.dedup();
-            ways.extend(block.successors.iter().map(|to| (from, *to)));
+            ends.clear();
+            ends.extend(to.iter().map(|to| self.block_of(*to)));
+            ends.extend(next.filter(|_| falls_through));
+            ends.sort_unstable();
+            ends.dedup();
+            ways.extend(ends.iter().map(|to| (from, *to)));
         }
-        for (from, to) in ways {
-            if let Some(block) = self.blocks.get_mut(to) {
-                block.predecessors.push(from);
-            }
-        }
+        self.set_ways(&ways);
     }
 
     fn reach(&mut self) {
         let mut waiting = self.entries.clone();
-        while let Some(block) = waiting.pop() {
-            let Some(block) = self.blocks.get_mut(block).filter(|block| !block.reachable) else { continue };
+        while let Some(number) = waiting.pop() {
+            let Some(block) = self.blocks.get_mut(number).filter(|block| !block.reachable) else { continue };
             block.reachable = true;
-            waiting.extend_from_slice(&block.successors);
+            waiting.extend_from_slice(self.out.of(number));
         }
     }
 }
@@ -209,9 +262,9 @@ fn barrier(instruction: &Instruction) -> u8 {
 }
 
 /// Where the threads that wait at each convergence barrier go on: the targets of the `BSSY`s that set it, ascending.
-fn reconvergence(instructions: &[Instruction]) -> BTreeMap<u8, Vec<i64>> {
+fn reconvergence(turns: &[(usize, Instruction)]) -> BTreeMap<u8, Vec<i64>> {
     let mut targets: BTreeMap<u8, Vec<i64>> = BTreeMap::new();
-    for instruction in instructions.iter().filter(|instruction| instruction.mnemonic() == "BSSY") {
+    for (_, instruction) in turns.iter().filter(|(_, instruction)| instruction.mnemonic() == "BSSY") {
         if let Some(Target::At(to)) = instruction.target() {
             targets.entry(barrier(instruction)).or_default().push(to);
         }

@@ -108,6 +108,11 @@ impl Decoder {
         Instruction { offset, word, opcode: self.table.find(word), family: self.family }
     }
 
+    /// Whether an instruction can change the flow of control.
+    pub(crate) fn is_of_flow(&self, word: &[u8; INSTRUCTION_BYTES]) -> bool {
+        self.table.is_of_flow([word[0], word[1]])
+    }
+
     /// The instruction at `offset` of a section; `None` where the section ends before its last byte.
     #[must_use]
     pub fn at(&self, code: &[u8], offset: u32) -> Option<Instruction> {

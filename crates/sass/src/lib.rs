@@ -19,6 +19,7 @@
 mod analysis;
 mod asynchronous;
 mod branch;
+mod code;
 mod content;
 mod control;
 mod dominators;
@@ -31,11 +32,13 @@ mod loops;
 mod memory;
 mod opcodes;
 mod spills;
+mod structure;
 mod word;
 
 pub use analysis::Analysis;
 pub use asynchronous::{Detail, detail, tensor_columns};
 pub use branch::Target;
+pub use code::Code;
 pub use content::Content;
 pub use control::{Control, SCOREBOARDS};
 pub use evidence::{Sign, irregular, specialised};
@@ -47,4 +50,5 @@ pub use loops::{Loop, Loops};
 pub use memory::{Access, AccessKind};
 pub use opcodes::{Class, Opcode, Space};
 pub use spills::{SpillSite, SpillSums, listed, unlisted};
+pub use structure::Structure;
 pub use word::{Guard, INSTRUCTION_BYTES, RZ, Word};

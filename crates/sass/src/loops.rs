@@ -46,9 +46,8 @@ impl Loops {
         let mut growing: Vec<Growing> = Vec::new();
         // Inner headers come later on a depth-first walk than the headers around them.
         for header in dominators.preorder.iter().rev().copied() {
-            let predecessors = flow.blocks.get(header).map_or(&[][..], |block| &block.predecessors);
             let back: Vec<usize> =
-                predecessors.iter().copied().filter(|from| dominators.dominates(header, *from)).collect();
+                flow.predecessors(header).iter().copied().filter(|from| dominators.dominates(header, *from)).collect();
             if !back.is_empty() {
                 growing.push(Growing { header, parent: None, outer: None });
                 grow(flow, &mut growing, &mut of_block, back);
@@ -149,8 +148,9 @@ fn grow(flow: &Flow, growing: &mut [Growing], of_block: &mut [Option<usize>], ba
                 found.header
             }
         };
-        let Some(from) = flow.blocks.get(from) else { continue };
-        waiting.extend(from.predecessors.iter().filter(|block| flow.blocks.get(**block).is_some_and(|b| b.reachable)));
+        waiting.extend(
+            flow.predecessors(from).iter().filter(|block| flow.blocks.get(**block).is_some_and(|b| b.reachable)),
+        );
     }
     if let Some(place @ None) = of_block.get_mut(header) {
         *place = Some(newest);
@@ -189,8 +189,7 @@ fn irreducible(flow: &Flow, dominators: &Dominators) -> usize {
             continue;
         }
         *is_open = true;
-        let successors = flow.blocks.get(block).map_or(&[][..], |block| &block.successors);
-        let Some(to) = successors.get(next).copied() else {
+        let Some(to) = flow.successors(block).get(next).copied() else {
             *finished = true;
             *is_open = false;
             continue;
@@ -213,18 +212,18 @@ mod tests {
     use crate::flow::Block;
 
     fn flow(blocks: usize, ways: &[(usize, usize)]) -> Flow {
-        let mut flow = Flow { blocks: vec![Block::default(); blocks], entries: vec![0], ..Flow::default() };
+        let mut flow = Flow::default();
+        flow.blocks = vec![Block::default(); blocks];
+        flow.entries = vec![0];
         flow.blocks[0].entry = true;
-        for (from, to) in ways {
-            if !flow.blocks[*from].successors.contains(to) {
-                flow.blocks[*from].successors.push(*to);
-                flow.blocks[*to].predecessors.push(*from);
-            }
-        }
+        let mut ways = ways.to_vec();
+        ways.sort_unstable();
+        ways.dedup();
+        flow.set_ways(&ways);
         let mut waiting = vec![0];
         while let Some(block) = waiting.pop() {
             if !std::mem::replace(&mut flow.blocks[block].reachable, true) {
-                waiting.extend(flow.blocks[block].successors.clone());
+                waiting.extend_from_slice(flow.successors(block));
             }
         }
         flow
@@ -255,7 +254,7 @@ mod tests {
             let loops = Loops::new(&flow);
             for header in 0..10 {
                 let back: Vec<usize> =
-                    (0..10).filter(|from| flow.blocks[*from].successors.contains(&header) && dominators.dominates(header, *from)).collect();
+                    (0..10).filter(|from| flow.successors(*from).contains(&header) && dominators.dominates(header, *from)).collect();
                 let found = loops.all.iter().find(|found| found.header == header);
                 prop_assert_eq!(found.is_some(), !back.is_empty());
                 let Some(found) = found else { continue };
@@ -264,7 +263,7 @@ mod tests {
                 let mut waiting = back;
                 while let Some(block) = waiting.pop() {
                     if flow.blocks[block].reachable && !std::mem::replace(&mut body[block], true) {
-                        waiting.extend(flow.blocks[block].predecessors.clone());
+                        waiting.extend_from_slice(flow.predecessors(block));
                     }
                 }
                 let body: Vec<usize> = (0..10).filter(|block| body[*block]).collect();

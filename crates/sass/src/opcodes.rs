@@ -85,6 +85,14 @@ pub enum Class {
     Graphics,
 }
 
+impl Class {
+    /// Whether it can change where a warp or some of its threads go on.
+    #[must_use]
+    pub const fn is_flow(self) -> bool {
+        matches!(self, Self::Branch | Self::Call | Self::Return | Self::Exit | Self::Convergence)
+    }
+}
+
 /// Memory that an instruction touches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -147,12 +155,16 @@ struct Row {
 
 /// The opcodes of one family, by number.
 #[derive(Default)]
-pub(crate) struct Table(Vec<Vec<Row>>);
+pub(crate) struct Table {
+    rows: Vec<Vec<Row>>,
+    /// Whether a number can change the flow of control.
+    flow: Vec<bool>,
+}
 
 impl Table {
     /// The table of a family.
     pub(crate) fn of(family: Family) -> &'static Self {
-        static EMPTY: Table = Table(Vec::new());
+        static EMPTY: Table = Table { rows: Vec::new(), flow: Vec::new() };
         static TABLES: LazyLock<Vec<Table>> =
             LazyLock::new(|| Family::ALL.into_iter().map(|family| Table::read(family, DATA)).collect());
         TABLES.get(family as usize).unwrap_or(&EMPTY)
@@ -166,13 +178,20 @@ impl Table {
                 of_number.push(Row { opcode: line.opcode, when: line.when });
             }
         }
-        Self(rows)
+        let flow = rows.iter().map(|rows| rows.iter().any(|row| row.opcode.class.is_flow())).collect();
+        Self { rows, flow }
+    }
+
+    /// Whether instructions with these first two bytes can change the flow of control.
+    pub(crate) fn is_of_flow(&self, low: [u8; 2]) -> bool {
+        let number = usize::from(u16::from_le_bytes(low) & 0x1ff);
+        self.flow.get(number).copied().unwrap_or(false)
     }
 
     /// The opcode of an instruction; `None` where the family has none with these bits.
     pub(crate) fn find(&self, word: Word) -> Option<&Opcode> {
         let holds = |condition: &Condition| word.bits(condition.at, condition.count) == condition.value;
-        let row = self.0.get(word.opcode())?.iter().find(|row| row.when.iter().all(holds))?;
+        let row = self.rows.get(word.opcode())?.iter().find(|row| row.when.iter().all(holds))?;
         Some(&row.opcode)
     }
 }
@@ -229,7 +248,7 @@ mod tests {
     fn every_row_is_read_and_conditions_come_first() {
         assert_eq!(parse(DATA).count(), DATA.lines().count() - 1);
         for family in Family::ALL {
-            for (number, rows) in Table::of(family).0.iter().enumerate() {
+            for (number, rows) in Table::of(family).rows.iter().enumerate() {
                 let unconditional = rows.iter().filter(|row| row.when.is_empty()).count();
                 assert!(unconditional <= 1, "{family} {number:03x} has two names");
                 let last = rows.last().is_none_or(|row| row.when.is_empty() || rows.iter().all(|r| !r.when.is_empty()));

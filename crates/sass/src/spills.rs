@@ -4,10 +4,11 @@
 //! functions save that are called by pointer or by themselves. Before 12.6, and for those, accesses at a fixed distance
 //! from the stack pointer stand in.
 
-use crate::analysis::Analysis;
+use crate::code::Code;
 use crate::instruction::Instruction;
 use crate::memory::AccessKind;
 use crate::opcodes::{Class, Space};
+use crate::structure::Structure;
 use crate::word::INSTRUCTION_BYTES;
 
 /// The register that holds the stack pointer.
@@ -62,59 +63,48 @@ impl SpillSums {
 
 /// The spills that the compiler lists, by offset in the section.
 #[must_use]
-pub fn listed(analysis: &Analysis, offsets: &[u32]) -> Vec<SpillSite> {
+pub fn listed(code: &Code<'_>, structure: &Structure, offsets: &[u32]) -> Vec<SpillSite> {
     let number = |offset: &u32| (*offset as usize).checked_div(INSTRUCTION_BYTES);
-    offsets.iter().filter_map(number).filter_map(|number| site(analysis, number)).collect()
+    offsets.iter().filter_map(number).filter_map(|number| Some(site(structure, number, &code.get(number)?))).collect()
 }
 
 /// Accesses at a fixed distance from the stack pointer that no list names. In the kernel itself only with `kernel`, since
 /// there they can be a local array; accesses beyond an address that is taken are left out everywhere.
 #[must_use]
-pub fn unlisted(analysis: &Analysis, listed: &[u32], kernel: bool) -> Vec<SpillSite> {
-    let arrays = arrays(analysis);
+pub fn unlisted(code: &Code<'_>, structure: &Structure, listed: &[u32], kernel: bool) -> Vec<SpillSite> {
     let mut sites = Vec::new();
-    for (block, of) in analysis.flow.blocks.iter().enumerate().filter(|(_, block)| block.reachable) {
-        let function = analysis.function_of_block.get(block).copied().unwrap_or(0);
+    // For each function the lowest offset from the stack pointer whose address is taken: an array starts there.
+    let mut arrays: Vec<i32> = vec![i32::MAX; structure.flow.entries.len()];
+    for (block, of) in structure.flow.blocks.iter().enumerate().filter(|(_, block)| block.reachable) {
+        let function = structure.function_of_block.get(block).copied().unwrap_or(0);
         if function == 0 && !kernel {
             continue;
         }
-        let array = arrays.get(function).copied().flatten().unwrap_or(i32::MAX);
-        for number in of.start..of.end {
-            let Some(instruction) = analysis.instructions.get(number) else { continue };
+        for (number, instruction) in code.range(of.start, of.end) {
+            if let (Some(offset), Some(array)) = (address_taken(&instruction), arrays.get_mut(function)) {
+                *array = offset.min(*array);
+            }
             let Some(access) = instruction.access().filter(|access| access.space == Space::Local) else { continue };
-            let fixed = access.base == Some(STACK_POINTER) && access.offset < array;
-            if fixed && listed.binary_search(&instruction.offset).is_err() {
-                sites.extend(site(analysis, number));
+            if access.base == Some(STACK_POINTER) && listed.binary_search(&instruction.offset).is_err() {
+                sites.push((function, access.offset, site(structure, number, &instruction)));
             }
         }
     }
-    sites
+    let is_array = |function: usize, offset: i32| arrays.get(function).is_some_and(|array| offset >= *array);
+    sites.retain(|(function, offset, _)| !is_array(*function, *offset));
+    sites.into_iter().map(|(_, _, site)| site).collect()
 }
 
-fn site(analysis: &Analysis, number: usize) -> Option<SpillSite> {
-    let instruction = analysis.instructions.get(number)?;
-    let around = analysis.block_of(number).and_then(|block| analysis.loops.around(block));
+fn site(structure: &Structure, number: usize, instruction: &Instruction) -> SpillSite {
+    let around = structure.around(number);
     let access = instruction.access();
-    Some(SpillSite {
+    SpillSite {
         number,
         store: access.is_some_and(|access| access.kind == AccessKind::Store),
         bytes: access.and_then(|access| access.bytes).unwrap_or(0),
         depth: around.map_or(0, |found| found.depth),
         innermost: around.is_some_and(|found| found.innermost),
-    })
-}
-
-/// For each function the lowest offset from the stack pointer whose address is taken: an array starts there.
-fn arrays(analysis: &Analysis) -> Vec<Option<i32>> {
-    let mut arrays: Vec<Option<i32>> = vec![None; analysis.flow.entries.len()];
-    for (block, of) in analysis.flow.blocks.iter().enumerate() {
-        let function = analysis.function_of_block.get(block).copied().unwrap_or(0);
-        for instruction in analysis.instructions.get(of.start..of.end).unwrap_or(&[]) {
-            let (Some(offset), Some(array)) = (address_taken(instruction), arrays.get_mut(function)) else { continue };
-            *array = Some(array.map_or(offset, |lowest| lowest.min(offset)));
-        }
     }
-    arrays
 }
 
 /// The offset of an address that is computed from the stack pointer into another register; 0 where another register is

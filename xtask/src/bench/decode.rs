@@ -7,14 +7,14 @@ use anyhow::ensure;
 use occupant_binary::{Artifact, Cubin, ImageKind, Workspace};
 use occupant_core::report::KernelRecord;
 use occupant_core::{Event, File, InspectOptions, Memory, ReadCode, inspect};
-use occupant_sass::{Analysis, Decoder};
+use occupant_sass::{Analysis, Code, Decoder};
 
 use super::limit::Positioned;
 use super::{median, seconds};
 use crate::corpus;
 
 /// The code of one function.
-struct Code {
+struct Section {
     decoder: Decoder,
     bytes: Vec<u8>,
     inner: Vec<u32>,
@@ -73,7 +73,7 @@ fn scan(path: &Path, code: ReadCode) -> anyhow::Result<f64> {
 }
 
 /// Everything that is certain of every instruction.
-fn decode(code: &Code) -> u64 {
+fn decode(code: &Section) -> u64 {
     let one = |instruction: occupant_sass::Instruction| {
         let control = instruction.control();
         let bytes = instruction.access().and_then(|access| access.bytes).unwrap_or(0);
@@ -84,12 +84,12 @@ fn decode(code: &Code) -> u64 {
     code.decoder.instructions(&code.bytes).map(one).sum()
 }
 
-fn take_apart(code: &Code) -> usize {
-    let analysis = Analysis::new(&code.decoder, &code.bytes, &code.inner);
-    analysis.flow.blocks.len() + analysis.loops.all.len()
+fn take_apart(code: &Section) -> usize {
+    let analysis = Analysis::new(&Code::new(code.decoder, &code.bytes), &code.inner);
+    analysis.structure.flow.blocks.len() + analysis.contents.len()
 }
 
-fn gather(path: &Path) -> anyhow::Result<Vec<Code>> {
+fn gather(path: &Path) -> anyhow::Result<Vec<Section>> {
     let bytes = corpus::read(path)?;
     let artifact = Artifact::open(&bytes)?;
     let mut workspace = Workspace::default();
@@ -108,7 +108,7 @@ fn gather(path: &Path) -> anyhow::Result<Vec<Code>> {
                 let inner = function.inner.iter().filter_map(|inner| u32::try_from(inner.offset).ok()).collect();
                 let bytes = function.read_code(&window)?.into_owned();
                 size += bytes.len();
-                all.push(Code { decoder, bytes, inner });
+                all.push(Section { decoder, bytes, inner });
             }
         }
     }

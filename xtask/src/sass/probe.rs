@@ -50,6 +50,10 @@ pub(super) fn random(capability: ComputeCapability) -> anyhow::Result<Tally> {
         let legal = legal(&program, capability, chunk)?;
         for (at, words, text) in &legal {
             let bytes = ((u128::from(words[1]) << 64) | u128::from(words[0])).to_le_bytes();
+            // Wide loads with an immediate beside the address are no compiler's; their offset is split up there.
+            if text.contains(".256") && decoder.instruction(bytes, 0).mnemonic() == "LDG" {
+                continue;
+            }
             compare::one(&decoder.instruction(bytes, at * 16), text, &|_| None, &mut tally);
         }
     }

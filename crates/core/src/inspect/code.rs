@@ -3,7 +3,7 @@
 
 use occupant_binary::{Function, Source, Spills};
 use occupant_hardware::ComputeCapability;
-use occupant_sass::{Analysis, Decoder, SpillSite, SpillSums, listed, tensor_columns, unlisted};
+use occupant_sass::{Analysis, Code, Decoder, SpillSite, SpillSums, Structure, listed, tensor_columns, unlisted};
 
 use super::ReadCode;
 use super::machine::machine_code;
@@ -55,22 +55,24 @@ pub(super) fn from_code(
         Err(not_decoded) if sass => return failed(not_decoded.to_string()),
         Err(_) => return FromCode { spills: from_list(), ..FromCode::default() },
     };
-    let code = match function.read_code(image) {
-        Ok(code) => code,
+    let bytes = match function.read_code(image) {
+        Ok(bytes) => bytes,
         Err(error) => return failed(error.to_string()),
     };
     let inner: Vec<u32> = function.inner.iter().filter_map(|inner| u32::try_from(inner.offset).ok()).collect();
-    let analysis = Analysis::new(&decoder, &code, &inner);
-    let found = found(&analysis, offsets.as_deref(), &looks);
+    let code = Code::new(decoder, &bytes);
+    let structure = Structure::new(&code, &inner);
+    let found = found(&code, &structure, offsets.as_deref(), &looks);
     let beyond = offsets.as_ref().map_or(0, |offsets| offsets.len().saturating_sub(found.listed.len()));
-    let mut spills: Vec<u32> = found.sites().filter_map(|site| offset(&analysis, site)).collect();
-    spills.sort_unstable();
-    let in_loop = |number: usize| analysis.depth(number) > 0;
     FromCode {
         spills: if beyond > 0 { from_list() } else { found.record(offsets.is_some()) },
-        tensor_columns: tensor_columns(&analysis.instructions, &in_loop),
-        machine_code: sass.then(|| Box::new(machine_code(function, &analysis, &spills))),
-        fault: match (beyond, analysis.trailing_bytes) {
+        tensor_columns: if function.tensor_memory { tensor_columns(&code, &structure) } else { None },
+        machine_code: sass.then(|| {
+            let mut spills: Vec<u32> = found.sites().filter_map(|site| Some(code.get(site.number)?.offset)).collect();
+            spills.sort_unstable();
+            Box::new(machine_code(function, &Analysis::new(&code, &inner), &spills))
+        }),
+        fault: match (beyond, code.trailing_bytes()) {
             (0, 0) => None,
             (0, bytes) => Some(format!("{bytes} bytes after the last whole instruction of its code")),
             (beyond, _) => Some(format!("{beyond} spill annotations lie outside its code")),
@@ -113,15 +115,15 @@ struct Found {
     saves: Vec<SpillSite>,
 }
 
-fn found(analysis: &Analysis, offsets: Option<&[u32]>, looks: &Looks) -> Found {
+fn found(code: &Code<'_>, structure: &Structure, offsets: Option<&[u32]>, looks: &Looks) -> Found {
     let none = Vec::new;
     match offsets {
         Some(offsets) => Found {
-            listed: listed(analysis, offsets),
+            listed: listed(code, structure, offsets),
             by_stack: none(),
-            saves: if looks.at_saves { unlisted(analysis, offsets, false) } else { none() },
+            saves: if looks.at_saves { unlisted(code, structure, offsets, false) } else { none() },
         },
-        None => Found { listed: none(), by_stack: unlisted(analysis, &[], true), saves: none() },
+        None => Found { listed: none(), by_stack: unlisted(code, structure, &[], true), saves: none() },
     }
 }
 
@@ -134,10 +136,6 @@ impl Found {
         let (source, sites) = if annotated { (ANNOTATIONS, &self.listed) } else { (STACK_ACCESSES, &self.by_stack) };
         record(source, SpillSums::of(sites), SpillSums::of(&self.saves))
     }
-}
-
-fn offset(analysis: &Analysis, site: &SpillSite) -> Option<u32> {
-    analysis.instructions.get(site.number).map(|instruction| instruction.offset)
 }
 
 fn record(source: &'static str, sums: SpillSums, saves: SpillSums) -> SpillRecord {

@@ -11,20 +11,26 @@ use crate::report::{BlockRecord, FunctionRecord, HotLoop, InstructionRecord, Loo
 pub(super) fn machine_code(function: &Function, analysis: &Analysis, spills: &[u32]) -> MachineCode {
     let offset = |block: usize| analysis.block(block).first().map_or(0, |first| first.offset);
     let signs = |signs: Vec<occupant_sass::Sign>| signs.iter().map(ToString::to_string).collect();
-    let reachable = analysis.flow.blocks.iter().enumerate().filter(|(_, block)| block.reachable);
+    let reachable = analysis.structure.flow.blocks.iter().enumerate().filter(|(_, block)| block.reachable);
     MachineCode {
-        loops: (0..analysis.loops.all.len()).map(|number| loop_record(analysis, number)).collect(),
+        loops: (0..analysis.structure.loops.all.len()).map(|number| loop_record(analysis, number)).collect(),
         hot_loop: analysis.hot.map(|hot| HotLoop { number: small(hot.number), because: because(hot.because) }),
         blocks: reachable
-            .map(|(number, block)| BlockRecord {
+            .map(|(number, _)| BlockRecord {
                 offset: offset(number),
-                in_loop: analysis.loops.of_block.get(number).copied().flatten().map(small),
-                function: small(analysis.function_of_block.get(number).copied().unwrap_or(0)),
-                next: block.successors.iter().map(|block| offset(*block)).collect(),
+                in_loop: analysis.structure.loops.of_block.get(number).copied().flatten().map(small),
+                function: small(analysis.structure.function_of_block.get(number).copied().unwrap_or(0)),
+                next: analysis.structure.flow.successors(number).iter().map(|block| offset(*block)).collect(),
                 instructions: instructions(analysis.block(number), spills),
             })
             .collect(),
-        functions: analysis.flow.entries.iter().map(|entry| function_record(function, offset(*entry))).collect(),
+        functions: analysis
+            .structure
+            .flow
+            .entries
+            .iter()
+            .map(|entry| function_record(function, offset(*entry)))
+            .collect(),
         warp_specialised: signs(specialised(analysis)),
         irregular: signs(irregular(analysis)),
         unknown_opcodes: small(analysis.unknown()),
@@ -45,7 +51,7 @@ fn function_record(function: &Function, offset: u32) -> FunctionRecord {
 fn loop_record(analysis: &Analysis, number: usize) -> LoopRecord {
     let content = analysis.contents.get(number).copied().unwrap_or_default();
     let copy = analysis.copies.get(number).copied().flatten();
-    let found = analysis.loops.all.get(number);
+    let found = analysis.structure.loops.all.get(number);
     let header = found.and_then(|found| analysis.block(found.header).first());
     LoopRecord {
         header: header.map_or(0, |first| first.offset),
@@ -79,10 +85,10 @@ fn notes(analysis: &Analysis) -> Vec<String> {
         }
     };
     note(analysis.trailing_bytes, "bytes after the last whole instruction: the code is damaged");
-    note(analysis.flow.stray, "jumps lead outside the code: it is damaged");
-    note(analysis.flow.indirect.len(), "indirect jumps: blocks that only they lead to are missing");
-    note(analysis.loops.irreducible, "jumps into the middle of cycles: those cycles are not among the loops");
-    note(analysis.flow.calls_elsewhere, "calls of functions outside this section, whose loops are not shown");
+    note(analysis.structure.flow.stray, "jumps lead outside the code: it is damaged");
+    note(analysis.structure.flow.indirect.len(), "indirect jumps: blocks that only they lead to are missing");
+    note(analysis.structure.loops.irreducible, "jumps into the middle of cycles: those cycles are not among the loops");
+    note(analysis.structure.flow.calls_elsewhere, "calls of functions outside this section, whose loops are not shown");
     note(analysis.unknown(), "instructions whose opcode is not known: their bits are shown");
     notes
 }

@@ -1,0 +1,52 @@
+//! Blocks, loops and functions of a code section, found from its jumps alone. Not for: what the code does; that is
+//! [`crate::analysis`].
+
+use crate::code::Code;
+use crate::flow::Flow;
+use crate::loops::{Loop, Loops};
+
+/// The structure of one code section.
+#[derive(Debug, Clone, Default)]
+pub struct Structure {
+    /// Blocks and the ways between them.
+    pub flow: Flow,
+    /// Loops.
+    pub loops: Loops,
+    /// The function of each block, as a number of [`Flow::entries`]; 0 where none reaches it.
+    pub function_of_block: Vec<usize>,
+}
+
+impl Structure {
+    /// The structure of a section; `inner` are the offsets of further functions in it.
+    #[must_use]
+    pub fn new(code: &Code<'_>, inner: &[u32]) -> Self {
+        let flow = Flow::new(code, inner);
+        let loops = Loops::new(&flow);
+        let function_of_block = functions(&flow);
+        Self { flow, loops, function_of_block }
+    }
+
+    /// The innermost loop around an instruction.
+    #[must_use]
+    pub fn around(&self, number: usize) -> Option<&Loop> {
+        self.loops.around(self.flow.block_of(number))
+    }
+}
+
+/// The function of each block: the first entry from which it is reached without passing another.
+fn functions(flow: &Flow) -> Vec<usize> {
+    let mut function: Vec<Option<usize>> = vec![None; flow.blocks.len()];
+    for (number, entry) in flow.entries.iter().enumerate() {
+        let mut waiting = vec![*entry];
+        while let Some(block) = waiting.pop() {
+            let Some(place @ None) = function.get_mut(block) else { continue };
+            let of_other = block != *entry && flow.blocks.get(block).is_some_and(|block| block.entry);
+            if of_other {
+                continue;
+            }
+            *place = Some(number);
+            waiting.extend_from_slice(flow.successors(block));
+        }
+    }
+    function.into_iter().map(Option::unwrap_or_default).collect()
+}
