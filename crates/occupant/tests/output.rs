@@ -43,6 +43,13 @@ shows! {
     inspect_exact: "inspect kernels.sm_90a.cubin --block 128 --shared-dynamic 64K --kernel shared --width 100";
     inspect_triton: "inspect ../triton --width 100";
     inspect_names: "inspect ../triton/sm_90/matmul.cubin kernels.sm_90a.cubin --names --kernel matmul --width 120";
+    inspect_sass: "inspect kernels.sm_90a.cubin --kernel tensor_core --sass --width 100";
+    inspect_sass_narrow: "inspect pipeline.sm_90a.cubin --sass --width 80";
+    inspect_sass_spills: "inspect kernels.sm_80.cubin --kernel ^spill_in_callee$ --sass --width 160";
+    inspect_sass_all: "inspect plain.sm_86.cubin --kernel ^plain$ --sass=all --width 100";
+    inspect_sass_json: "inspect plain.sm_86.cubin --kernel ^plain$ --sass --json";
+    inspect_sass_csv: "inspect plain.sm_86.cubin --kernel ^plain$ --sass --format csv";
+    inspect_sass_too_old: "inspect kernels.sm_75.cubin plain.ptx.fatbin --kernel nosuch --sass --width 80";
     inspect_summary: "inspect libkernels.so --gpu h100 --summary --width 100";
     inspect_no_match: "inspect plain.sm_90.cubin --kernel nosuch --width 80";
     inspect_no_arch: "inspect plain.sm_90.cubin --arch sm_75 --width 80";

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use occupant_core::report::{BlockRecord, InstructionRecord, KernelRecord, LoopRecord, MachineCode};
+use occupant_core::report::{BlockRecord, InstructionRecord, KernelRecord, LoopFor, LoopRecord, MachineCode};
 use occupant_core::shorten;
 
 use crate::sheet::Sheet;
@@ -147,8 +147,10 @@ fn work(code: &MachineCode, at: u32, found: &LoopRecord) -> String {
         if bytes > 0 { format!("{count} {plural} ({bytes} B)") } else { format!("{count} {plural}") }
     };
     let mut parts: Vec<String> = found.work.iter().map(|work| named(work.what, work.count)).collect();
-    if parts.is_empty() {
-        parts.push("only counts or waits".to_owned());
+    match found.kind {
+        LoopFor::Wait if parts.is_empty() => parts.push("only counts or waits".to_owned()),
+        LoopFor::Elect => parts.push("one thread at a time".to_owned()),
+        LoopFor::Work | LoopFor::Wait => {}
     }
     let mut text = parts.join(", ");
     if let (Some(of), Some(times)) = (found.remainder_of, found.unrolled) {
@@ -183,7 +185,7 @@ fn blocks(code: &MachineCode, detail: Detail, width: usize) -> String {
             text += &format!("{}\n", title(code, block));
             text += &lines(block, detail);
         } else {
-            text += &wrapped_at(&format!("{:04x}    {}", block.offset, brief(code, block)), width, 8);
+            text += &wrapped_at(&format!("{:04x}    {}", block.offset, brief(block)), width, 8);
         }
     }
     text
@@ -193,10 +195,16 @@ const HEAD: &str = "offset  wait   rd wr  y stall  instruction";
 
 fn is_hot(code: &MachineCode, block: &BlockRecord) -> bool {
     match &code.hot_loop {
-        Some(hot) => block.in_loop == Some(hot.number),
+        // Loops inside it that wait or elect belong to it.
+        Some(hot) => ancestors(code, block.in_loop).any(|at| at == hot.number),
         // A kernel without loops is short, or it is all the same to it.
         None => block.function == 0 && code.loops.is_empty(),
     }
+}
+
+/// A loop and those around it, from the inside.
+fn ancestors(code: &MachineCode, from: Option<u32>) -> impl Iterator<Item = u32> {
+    std::iter::successors(from, |at| code.loops.get(*at as usize).and_then(|found| found.parent))
 }
 
 /// `---- loop 2, then 0x0120 or 0x0340`.
@@ -217,11 +225,10 @@ fn next(block: &BlockRecord) -> String {
 }
 
 /// A block in a line: `12 instructions: 2 LDG, 3 IMAD, ...`.
-fn brief(code: &MachineCode, block: &BlockRecord) -> String {
+fn brief(block: &BlockRecord) -> String {
     let place = block.in_loop.map_or_else(String::new, |at| format!("loop {}: ", number(at)));
     let spilled = block.instructions.iter().filter(|instruction| instruction.spill).count();
     let spilled = if spilled > 0 { format!(", {}", count(spilled as u64, "spill")) } else { String::new() };
-    let _ = code;
     let total = count(block.instructions.len() as u64, "instruction");
     format!("{place}{total}: {}{spilled}{}", names(&block.instructions, 4), next(block))
 }
@@ -240,7 +247,7 @@ fn names(instructions: &[InstructionRecord], shown: usize) -> String {
     let others: usize = counts.iter().skip(shown).map(|(_, number)| number).sum();
     let mut parts: Vec<String> = counts.iter().take(shown).map(|(name, number)| format!("{number} {name}")).collect();
     if others > 0 {
-        parts.push(format!("{others} others"));
+        parts.push(format!("{others} more"));
     }
     parts.join(", ")
 }

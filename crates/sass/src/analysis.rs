@@ -2,7 +2,7 @@
 
 use crate::code::Code;
 use crate::content::Content;
-use crate::hot::{self, CopyOf, Hot};
+use crate::hot::{self, CopyOf, Hot, LoopKind};
 use crate::instruction::Instruction;
 use crate::structure::Structure;
 
@@ -17,6 +17,10 @@ pub struct Analysis {
     pub structure: Structure,
     /// What each loop does in one pass, loops inside it included once.
     pub contents: Vec<Content>,
+    /// What each loop is for.
+    pub kinds: Vec<LoopKind>,
+    /// Loops that work on data and have none inside that does.
+    pub leaves: Vec<bool>,
     /// For each loop, the unrolled loop that it belongs to.
     pub copies: Vec<Option<CopyOf>>,
     /// The loop that matters most; `None` where no loop works on data.
@@ -30,11 +34,13 @@ impl Analysis {
         let structure = Structure::new(code, inner);
         let instructions: Vec<Instruction> = code.range(0, code.len()).map(|(_, instruction)| instruction).collect();
         let contents = contents(&instructions, &structure);
-        let copies = hot::copies(&structure.loops, &contents);
+        let kinds = hot::kinds(&structure.loops, &contents);
+        let leaves = hot::leaves(&structure.loops, &kinds);
+        let copies = hot::copies(&structure.loops, &contents, &leaves);
         let of_kernel = |header: usize| structure.function_of_block.get(header) == Some(&0);
         let own: Vec<bool> = structure.loops.all.iter().map(|found| of_kernel(found.header)).collect();
-        let hot = hot::hot(&structure.loops, &contents, &own);
-        Self { instructions, trailing_bytes: code.trailing_bytes(), structure, contents, copies, hot }
+        let hot = hot::hot(&structure.loops, &contents, &leaves, &own);
+        Self { instructions, trailing_bytes: code.trailing_bytes(), structure, contents, kinds, leaves, copies, hot }
     }
 
     /// The instructions of a block.
@@ -74,4 +80,65 @@ fn contents(instructions: &[Instruction], structure: &Structure) -> Vec<Content>
         body.for_each(|instruction| content.add(instruction));
     }
     contents
+}
+
+#[cfg(test)]
+mod tests {
+    use occupant_hardware::ComputeCapability;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::{Decoder, SpillSums, irregular, listed, specialised, tensor_columns, unlisted};
+
+    /// Instructions of which many are branches, so that garbage has a flow.
+    fn garbage() -> impl Strategy<Value = Vec<u8>> {
+        let branch = any::<(i8, u8, u16)>().prop_map(|(distance, guard, control)| {
+            let low = 0x947 | u64::from(guard & 0xf) << 12 | ((i64::from(distance) * 4) as u64) << 34;
+            let high = 0x0003_8000_0000_ffff | u64::from(control) << 41;
+            [low.to_le_bytes(), high.to_le_bytes()].concat()
+        });
+        let anything = any::<[u8; 16]>().prop_map(|bytes| bytes.to_vec());
+        proptest::collection::vec(prop_oneof![branch, anything], 0..200).prop_map(|words| words.concat())
+    }
+
+    proptest! {
+        #[test]
+        fn garbage_has_a_structure_that_holds_together(
+            mut bytes in garbage(),
+            rest in proptest::collection::vec(any::<u8>(), 0..16),
+            inner in proptest::collection::vec(any::<u32>(), 0..4),
+            minor in prop_oneof![Just((7, 0)), Just((8, 6)), Just((9, 0)), Just((10, 0)), Just((12, 0))],
+        ) {
+            let whole = bytes.len() / 16;
+            bytes.extend(&rest);
+            let decoder = Decoder::new(ComputeCapability::new(minor.0, minor.1)).unwrap();
+            let code = Code::new(decoder, &bytes);
+            let analysis = Analysis::new(&code, &inner);
+            let Structure { flow, loops, function_of_block } = &analysis.structure;
+            prop_assert_eq!(analysis.instructions.len(), whole + rest.len() / 16);
+            prop_assert_eq!(flow.blocks.iter().map(|block| block.end - block.start).sum::<usize>(), code.len());
+            prop_assert_eq!(function_of_block.len(), flow.blocks.len());
+            for (number, block) in flow.blocks.iter().enumerate() {
+                prop_assert!(block.start < block.end);
+                prop_assert!(flow.successors(number).is_sorted());
+                for next in flow.successors(number) {
+                    prop_assert!(flow.predecessors(*next).contains(&number));
+                    prop_assert!(!block.reachable || flow.blocks[*next].reachable);
+                }
+            }
+            for found in &loops.all {
+                prop_assert!(found.blocks.contains(&found.header) && found.blocks.is_sorted());
+                let parent = found.parent.map(|parent| &loops.all[parent]);
+                prop_assert_eq!(found.depth, parent.map_or(0, |parent| parent.depth) + 1);
+                prop_assert!(parent.is_none_or(|parent| found.blocks.iter().all(|b| parent.blocks.contains(b))));
+            }
+            let every: Vec<u32> = (0..u32::try_from(code.len()).unwrap()).map(|number| number * 16).collect();
+            let sums = SpillSums::of(&listed(&code, &analysis.structure, &every));
+            prop_assert_eq!(sums.instructions as usize, code.len());
+            prop_assert!(sums.innermost_bytes <= sums.in_loops_bytes);
+            let _ = (unlisted(&code, &analysis.structure, &[], true), tensor_columns(&code, &analysis.structure));
+            let signs = [irregular(&analysis), specialised(&analysis)].concat();
+            prop_assert!(signs.iter().all(|sign| !sign.to_string().is_empty()));
+        }
+    }
 }

@@ -48,6 +48,8 @@ pub struct Content {
     pub texture: u32,
     /// Calls.
     pub calls: u32,
+    /// Choices of one thread of the warp.
+    pub elections: u32,
 }
 
 impl Content {
@@ -87,6 +89,7 @@ impl Content {
             Class::Xu => bump(&mut self.xu, 1),
             Class::Texture | Class::Surface => bump(&mut self.texture, 1),
             Class::Call => bump(&mut self.calls, 1),
+            Class::Alu if instruction.mnemonic() == "ELECT" => bump(&mut self.elections, 1),
             _ => {}
         }
     }

@@ -75,7 +75,8 @@ impl fmt::Display for Sign {
                 write!(f, "a loop at {at:#06x} only moves data: {copies} asynchronous {what} and mbarrier waits")
             }
             Self::Consumer { at, tensor } => {
-                write!(f, "a loop at {at:#06x} waits on mbarriers and computes: {tensor} tensor-core operations")
+                let what = if tensor == 1 { "operation" } else { "operations" };
+                write!(f, "a loop at {at:#06x} waits on mbarriers and computes: {tensor} tensor-core {what}")
             }
             Self::Gather { at, from } => {
                 write!(f, "the address of the load at {at:#06x} comes from the load at {from:#06x} in the same loop")
@@ -99,7 +100,8 @@ pub fn specialised(analysis: &Analysis) -> Vec<Sign> {
     }
     let (mut producers, mut consumers) = (Vec::new(), Vec::new());
     for (number, content) in analysis.contents.iter().enumerate() {
-        let Some(found) = analysis.structure.loops.all.get(number).filter(|found| found.innermost) else { continue };
+        let leaf = analysis.leaves.get(number).copied().unwrap_or(false);
+        let Some(found) = analysis.structure.loops.all.get(number).filter(|_| leaf) else { continue };
         let at = offset_of(analysis, found.header);
         let copies = content.tma.saturating_add(content.async_copies);
         if content.mbarrier_waits == 0 && copies == 0 {
@@ -125,8 +127,9 @@ pub fn irregular(analysis: &Analysis) -> Vec<Sign> {
     let jumps = analysis.structure.flow.indirect.iter().filter_map(|number| analysis.instructions.get(*number));
     let mut signs: Vec<Sign> =
         jumps.map(|instruction| Sign::IndirectBranch { at: instruction.offset }).take(MOST).collect();
-    let innermost = analysis.structure.loops.all.iter().enumerate().filter(|(_, found)| found.innermost);
-    for (number, found) in innermost {
+    let leaf = |number: usize| analysis.leaves.get(number).copied().unwrap_or(false);
+    let leaves = analysis.structure.loops.all.iter().enumerate().filter(|(number, _)| leaf(*number));
+    for (number, found) in leaves {
         let mut origins = Origins::default();
         let mut of_loop = Vec::new();
         // Twice: what is loaded at the end of one pass is used at the start of the next.
@@ -232,4 +235,41 @@ fn sources(instruction: &Instruction) -> [Option<u8>; 3] {
     }
     let third = THREE.contains(&instruction.mnemonic()).then(|| word.register(64));
     [Some(word.register(24)), second, third]
+}
+
+#[cfg(test)]
+mod tests {
+    use occupant_hardware::ComputeCapability;
+
+    use super::*;
+    use crate::{Code, Decoder};
+
+    /// A loop of: load R2 from the address in `base`; compare R2 with 0; go on where it is not; then the end.
+    fn chase(base: u64) -> Vec<u8> {
+        let distance = (-12_i64 as u128) & ((1 << 48) - 1);
+        let words: [u128; 4] = [
+            0x000e_a200_0c1e_1900_u128 << 64 | u128::from(0x0000_0004_0002_7981 | base << 24),
+            0x000f_e400_03f0_5270_u128 << 64 | 0x0000_00ff_0200_720c,
+            0x000f_ea00_0380_0000_u128 << 64 | distance << 34 | 0x0947,
+            0x000f_ea00_0380_0000_u128 << 64 | 0x0000_794d,
+        ];
+        words.iter().flat_map(|word| word.to_le_bytes()).collect()
+    }
+
+    fn signs(base: u64) -> Vec<Sign> {
+        let bytes = chase(base);
+        let decoder = Decoder::new(ComputeCapability::new(8, 0)).unwrap();
+        let analysis = Analysis::new(&Code::new(decoder, &bytes), &[]);
+        assert_eq!(analysis.structure.loops.all.len(), 1);
+        irregular(&analysis)
+    }
+
+    #[test]
+    fn a_pointer_chase_is_irregular_and_a_search_ends_by_its_data() {
+        let exit = Sign::DataDependentExit { at: 0x20, from: 0 };
+        assert_eq!(signs(2), [Sign::Gather { at: 0, from: 0 }, exit]);
+        // A search through memory by an index of its own.
+        assert_eq!(signs(4), [exit]);
+        assert_eq!(exit.to_string(), "the branch at 0x0020 leaves its loop by what the load at 0x0000 brings");
+    }
 }

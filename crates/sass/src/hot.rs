@@ -1,8 +1,45 @@
-//! Which loop matters most, and which loops are copies of one source loop. Trip counts are unknown, so the choice rests on
+//! What kind each loop is, which one matters most, and which are copies of one source loop. Trip counts are unknown, so the choice rests on
 //! nesting and content, and says so. Not for: kernels without loops; there the whole body counts.
 
 use crate::content::Content;
 use crate::loops::Loops;
+
+/// What a loop is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LoopKind {
+    /// It works on data.
+    Work,
+    /// It waits, polls or counts.
+    Wait,
+    /// The compiler's way to let one thread at a time do something: a single pass as a rule.
+    Elect,
+}
+
+/// The kind of each loop.
+pub(crate) fn kinds(loops: &Loops, contents: &[Content]) -> Vec<LoopKind> {
+    let kind = |(found, content): (&crate::loops::Loop, &Content)| match content {
+        content if content.elections > 0 && found.innermost && found.blocks.len() == 1 => LoopKind::Elect,
+        content if content.works() => LoopKind::Work,
+        _ => LoopKind::Wait,
+    };
+    loops.all.iter().zip(contents).map(kind).collect()
+}
+
+/// Loops that work on data and have none inside that does.
+pub(crate) fn leaves(loops: &Loops, kinds: &[LoopKind]) -> Vec<bool> {
+    let works = |number: usize| kinds.get(number) == Some(&LoopKind::Work);
+    let mut leaves: Vec<bool> = (0..loops.all.len()).map(works).collect();
+    // Inner loops come after those around them; what works inside marks every loop around it.
+    for number in (0..loops.all.len()).rev().filter(|number| works(*number)) {
+        let mut at = loops.all.get(number).and_then(|found| found.parent);
+        while let Some(parent) = at {
+            let Some(leaf @ true) = leaves.get_mut(parent) else { break };
+            *leaf = false;
+            at = loops.all.get(parent).and_then(|found| found.parent);
+        }
+    }
+    leaves
+}
 
 /// The loop that most of the time is likely spent in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,12 +92,12 @@ fn work(content: &Content) -> u64 {
     weighted.iter().map(|(count, weight)| u64::from(*count).saturating_mul(*weight)).fold(0, u64::saturating_add)
 }
 
-/// The hot loop; `contents` are those of each loop, inner loops included. `None` without a loop that works on data.
-pub(crate) fn hot(loops: &Loops, contents: &[Content], own: &[bool]) -> Option<Hot> {
+/// The hot loop among the `leaves`; `contents` are those of each loop, inner loops included, and `own` tells the loops of the
+/// kernel from those of functions it calls. `None` without a loop that works on data.
+pub(crate) fn hot(loops: &Loops, contents: &[Content], leaves: &[bool], own: &[bool]) -> Option<Hot> {
     let of = |number: usize| contents.get(number).copied().unwrap_or_default();
-    let candidates: Vec<usize> = (0..loops.all.len())
-        .filter(|number| loops.all.get(*number).is_some_and(|found| found.innermost) && of(*number).works())
-        .collect();
+    let candidates: Vec<usize> =
+        (0..loops.all.len()).filter(|number| leaves.get(*number).copied().unwrap_or(false)).collect();
     // Loops of called functions only where the kernel's own has none: how often a call is made is not known.
     let of_kernel: Vec<usize> =
         candidates.iter().copied().filter(|number| own.get(*number).copied().unwrap_or(true)).collect();
@@ -82,12 +119,12 @@ pub(crate) fn hot(loops: &Loops, contents: &[Content], own: &[bool]) -> Option<H
 }
 
 /// For each loop, the larger loop beside it that does a whole number of times its work.
-pub(crate) fn copies(loops: &Loops, contents: &[Content]) -> Vec<Option<CopyOf>> {
+pub(crate) fn copies(loops: &Loops, contents: &[Content], leaves: &[bool]) -> Vec<Option<CopyOf>> {
     // Beyond this many loops in one place, they are not told apart: the comparison is one of pairs.
     const MOST: usize = 64;
     let mut copies = vec![None; loops.all.len()];
     let mut by_parent: std::collections::BTreeMap<Option<usize>, Vec<usize>> = std::collections::BTreeMap::new();
-    for (number, found) in loops.all.iter().enumerate().filter(|(_, found)| found.innermost) {
+    for (number, found) in loops.all.iter().enumerate().filter(|(number, _)| leaves.get(*number) == Some(&true)) {
         by_parent.entry(found.parent).or_default().push(number);
     }
     for beside in by_parent.values().filter(|beside| beside.len() <= MOST) {

@@ -44,7 +44,7 @@ pub use control::{Control, SCOREBOARDS};
 pub use evidence::{Sign, irregular, specialised};
 pub use family::{Family, NotDecoded};
 pub use flow::{Block, Call, Flow};
-pub use hot::{Because, CopyOf, Hot};
+pub use hot::{Because, CopyOf, Hot, LoopKind};
 pub use instruction::{Decoder, Instruction};
 pub use loops::{Loop, Loops};
 pub use memory::{Access, AccessKind};

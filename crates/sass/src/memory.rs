@@ -78,7 +78,7 @@ fn offset(word: Word, family: Family) -> i32 {
         LDG_WIDE => word.signed(40, 17).saturating_mul(32),
         STG_WIDE => word.signed(40, 19).saturating_mul(32),
         // From 10.0 on the last bit belongs to the operation.
-        ATOM | ATOM_FLOATS | ATOMG_FLOATS | REDG_FLOATS if uniform && family >= Family::Sm100 => word.signed(40, 23),
+        ATOM | ATOMG | ATOM_FLOATS | ATOMG_FLOATS if uniform && family >= Family::Sm100 => word.signed(40, 23),
         _ => word.signed(40, 24),
     };
     i32::try_from(offset).unwrap_or(0)
@@ -92,6 +92,7 @@ const LD: usize = 0x180;
 const ST: usize = 0x185;
 const LDGSTS: usize = 0x1ae;
 const ATOM: usize = 0x18a;
+const ATOMG: usize = 0x1a8;
 /// Atomics on FP16, BF16 and FP32, with vectors of them (9.0).
 const ATOM_FLOATS: usize = 0x1a2;
 const ATOMG_FLOATS: usize = 0x1a3;

@@ -127,8 +127,9 @@ fn branch(
     // Encodings that no compiler writes.
     if instruction.mnemonic() == "BRA" && !text.contains("INVALID") && !text.contains("???") {
         let predicated = operands.split(',').any(|operand| {
+            let negated = operand.trim().starts_with('!');
             let name = operand.trim().trim_start_matches('!').trim_start_matches('U');
-            name.starts_with('P') && !name.starts_with("PT")
+            name.starts_with('P') && (negated || !name.starts_with("PT"))
         });
         // `.DIV` asks whether the warp has diverged, which no predicate says.
         if instruction.is_conditional() != (text.starts_with('@') || predicated) {

@@ -2,10 +2,13 @@
 
 use occupant_binary::{Function, demangle, shorten};
 use occupant_sass::{
-    Access, AccessKind, Analysis, Because, Class, Detail, Instruction, Space, Target, detail, irregular, specialised,
+    Access, AccessKind, Analysis, Because, Class, Detail, Instruction, LoopKind, Space, Target, detail, irregular,
+    specialised,
 };
 
-use crate::report::{BlockRecord, FunctionRecord, HotLoop, InstructionRecord, LoopRecord, MachineCode, WorkRecord};
+use crate::report::{
+    BlockRecord, FunctionRecord, HotLoop, InstructionRecord, LoopFor, LoopRecord, MachineCode, WorkRecord,
+};
 
 /// The record of an analysed code section; `spills` are the offsets of its spills, ascending.
 pub(super) fn machine_code(function: &Function, analysis: &Analysis, spills: &[u32]) -> MachineCode {
@@ -59,6 +62,11 @@ fn loop_record(analysis: &Analysis, number: usize) -> LoopRecord {
         to: analysis.of_loop(number).last().map_or(0, Instruction::next),
         depth: small(found.map_or(0, |found| found.depth)),
         parent: found.and_then(|found| found.parent).map(small),
+        kind: match analysis.kinds.get(number) {
+            Some(LoopKind::Work) => LoopFor::Work,
+            Some(LoopKind::Elect) => LoopFor::Elect,
+            Some(LoopKind::Wait) | None => LoopFor::Wait,
+        },
         instructions: content.instructions,
         work: content.parts().into_iter().map(|(count, what)| WorkRecord { what, count }).collect(),
         global_load_bytes: content.global_load_bytes,

@@ -46,6 +46,8 @@ pub struct LoopRecord {
     pub depth: u32,
     /// The loop around it, by its place in the list.
     pub parent: Option<u32>,
+    /// What it is for.
+    pub kind: LoopFor,
     /// Instructions, those of inner loops included once.
     pub instructions: u32,
     /// What one pass does, the weightiest first.
@@ -58,6 +60,18 @@ pub struct LoopRecord {
     pub remainder_of: Option<u32>,
     /// How many times the work of this one that loop does in a pass.
     pub unrolled: Option<u32>,
+}
+
+/// What a loop is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum LoopFor {
+    /// It works on data.
+    Work,
+    /// It waits, polls or counts.
+    Wait,
+    /// The compiler's way to let one thread at a time do something: a single pass as a rule.
+    Elect,
 }
 
 /// How often a loop does something in one pass.

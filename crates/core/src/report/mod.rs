@@ -15,7 +15,9 @@ pub use inspect::{
     BlockFrom, ClusterRecord, Diagnostic, InspectReport, KernelLine, KernelRecord, LaunchRecord, NameRecord, Severity,
     SharedFrom, SpillRecord, StackRecord, Totals,
 };
-pub use machine::{BlockRecord, FunctionRecord, HotLoop, InstructionRecord, LoopRecord, MachineCode, WorkRecord};
+pub use machine::{
+    BlockRecord, FunctionRecord, HotLoop, InstructionRecord, LoopFor, LoopRecord, MachineCode, WorkRecord,
+};
 pub(crate) use occupancy::two_decimals;
 pub use occupancy::{AllocatedRecord, Basis, CeilingsRecord, GpuName, OccupancyRecord, RequirementRecord};
 pub use summary::{Extreme, GroupRecord, Histogram, HistogramBin, LimiterShare, OccupancyCensus, SummaryReport};
