@@ -3,10 +3,13 @@
 //! Needs `cargo install cargo-fuzz`. The instrumentation is an unstable flag, so the compiler is told to take it.
 
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 use anyhow::Context;
 use clap::Args;
+use occupant_binary::Cubin;
+use occupant_sass::Family;
 
 use crate::{paths, process};
 
@@ -18,10 +21,12 @@ pub(crate) struct Options {
     seconds: u32,
 }
 
+const TARGETS: [&str; 5] = ["file", "cubin", "names", "tables", "sass"];
+
 pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     let fuzz = paths::root().join("fuzz");
     seed()?;
-    for target in ["file", "cubin", "names", "tables"] {
+    for target in TARGETS {
         let mut command = Command::new("cargo");
         command.env("RUSTC_BOOTSTRAP", "1").current_dir(paths::root());
         command.args(["fuzz", "run", "--sanitizer", "none", "--fuzz-dir"]).arg(&fuzz).arg(target).arg("--");
@@ -38,7 +43,7 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
 /// The fixtures are the seeds; what fuzzing finds beside them stays in `fuzz/corpus`.
 fn seed() -> anyhow::Result<()> {
     let corpus = |target: &str| paths::root().join("fuzz/corpus").join(target);
-    for target in ["file", "cubin", "names", "tables"] {
+    for target in TARGETS {
         fs::create_dir_all(corpus(target))?;
     }
     for entry in fs::read_dir(paths::root().join("fixtures/bin"))? {
@@ -47,6 +52,7 @@ fn seed() -> anyhow::Result<()> {
         fs::copy(&path, corpus("file").join(name))?;
         if path.extension().is_some_and(|extension| extension == "cubin") {
             fs::copy(&path, corpus("cubin").join(name))?;
+            seed_code(&path, &corpus("sass"))?;
         }
     }
     for entry in fs::read_dir(paths::root().join("fixtures/expected"))? {
@@ -57,5 +63,18 @@ fn seed() -> anyhow::Result<()> {
     }
     fs::write(corpus("tables").join("batch"), "cc,registers,block,shared_dynamic,carveout\n9.0,128,256,48K,50%\n")?;
     fs::write(corpus("tables").join("launches"), "kernel,block,shared_dynamic\nsaxpy,16x16,48K\n")?;
+    Ok(())
+}
+
+/// The code of each function, behind a byte that chooses its family.
+fn seed_code(path: &Path, corpus: &Path) -> anyhow::Result<()> {
+    let bytes = fs::read(path)?;
+    let cubin = Cubin::parse(&bytes)?;
+    let family = Family::of(cubin.architecture.capability)? as u8;
+    for function in &cubin.functions {
+        let code = function.read_code(&bytes)?;
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        fs::write(corpus.join(format!("{stem}.{}", function.name)), [&[family], code.as_ref()].concat())?;
+    }
     Ok(())
 }

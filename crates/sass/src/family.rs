@@ -35,7 +35,7 @@ pub enum Family {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum NotDecoded {
     /// Another encoding.
-    #[error("machine code of sm_{}{} is not decoded: its 64-bit encoding ended with sm_70", .0.major, .0.minor)]
+    #[error("machine code of sm_{}{} is not decoded: before sm_70 its encoding is another", .0.major, .0.minor)]
     TooOld(ComputeCapability),
     /// No opcode table.
     #[error("machine code of sm_{}{} is not decoded: its opcodes are not known", .0.major, .0.minor)]
@@ -151,7 +151,7 @@ mod tests {
         assert_eq!(family(101), family(110));
         assert_eq!(family(121), Ok(Family::Sm120));
         let too_old = family(61).unwrap_err();
-        assert_eq!(too_old.to_string(), "machine code of sm_61 is not decoded: its 64-bit encoding ended with sm_70");
+        assert_eq!(too_old.to_string(), "machine code of sm_61 is not decoded: before sm_70 its encoding is another");
         assert_eq!(family(130).unwrap_err().code(), "sass_unknown");
     }
 }

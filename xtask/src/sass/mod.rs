@@ -63,7 +63,7 @@ pub(crate) fn run(small: bool, full: bool, only: &str) -> anyhow::Result<()> {
         failed += usize::from(!tally.is_clean());
     }
     if only.is_empty() {
-        pressure::run()?;
+        pressure::run(small)?;
     }
     ensure!(failed == 0, "{failed} of the above differ from nvdisasm");
     Ok(())

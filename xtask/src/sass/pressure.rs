@@ -34,13 +34,14 @@ fn recipe(number: usize) -> Recipe {
     }
 }
 
-pub(super) fn run() -> anyhow::Result<()> {
+pub(super) fn run(small: bool) -> anyhow::Result<()> {
+    let kernels = if small { KERNELS / 5 } else { KERNELS };
     let folder = paths::cache("pressure");
     fs::create_dir_all(&folder)?;
     let (mut compared, mut spilling, mut bytes) = (0, 0, 0);
     for compiler in COMPILERS {
         let ptxas = fixtures::tool(compiler)?;
-        for number in 0..KERNELS {
+        for number in 0..kernels {
             for target in TARGETS {
                 let ptx = folder.join("kernel.ptx");
                 fs::write(&ptx, source(&recipe(number), target)?)?;

@@ -49,11 +49,9 @@ pub(super) fn from_code(
         return FromCode { spills: from_list(), ..FromCode::default() };
     }
     let failed = |fault: String| FromCode { spills: from_list(), fault: Some(fault), ..FromCode::default() };
-    let decoder = match Decoder::new(capability) {
-        Ok(decoder) => decoder,
-        // Said where the code was asked for; older files have resources all the same.
-        Err(not_decoded) if sass => return failed(not_decoded.to_string()),
-        Err(_) => return FromCode { spills: from_list(), ..FromCode::default() },
+    // Older files have resources all the same; that their code is not decoded is said once an image.
+    let Ok(decoder) = Decoder::new(capability) else {
+        return FromCode { spills: from_list(), ..FromCode::default() };
     };
     let bytes = match function.read_code(image) {
         Ok(bytes) => bytes,
@@ -85,6 +83,11 @@ fn annotated(function: &Function) -> Option<Vec<u32>> {
         Spills::Annotated(offsets) => Some(offsets.clone()),
         Spills::Unknown => None,
     }
+}
+
+/// Why the code of an image that was asked for can't be told.
+pub(super) fn not_decoded(capability: ComputeCapability, read: ReadCode) -> Option<String> {
+    Decoder::new(capability).err().filter(|_| read == ReadCode::All).map(|reason| reason.to_string())
 }
 
 /// What to look for.

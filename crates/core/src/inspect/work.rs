@@ -5,7 +5,7 @@ use std::sync::Arc;
 use occupant_binary::{BinaryError, Cubin, Function, Image, Source, Unpacked, Window, Workspace};
 
 use super::InspectOptions;
-use super::code::from_code;
+use super::code::{from_code, not_decoded};
 use super::launch::{Answer, Known, answer};
 use super::names::Names;
 use super::plan::{Job, Wanted, covers, place};
@@ -92,24 +92,22 @@ fn read(
     found: &mut Found,
 ) {
     let Opened { cubin, bytes } = opened;
+    let say = |severity, code: &str, message| Diagnostic {
+        severity,
+        code: code.to_owned(),
+        file: shared.file.to_string(),
+        place: Some(entry.to_string()),
+        message,
+    };
     if is_read(for_whom) {
         found.totals.read += 1;
-        found.diagnostics.extend(cubin.faults.iter().map(|fault| Diagnostic {
-            severity: Severity::Error,
-            code: "attributes".to_owned(),
-            file: shared.file.to_string(),
-            place: Some(entry.to_string()),
-            message: fault.clone(),
-        }));
+        found.diagnostics.extend(cubin.faults.iter().map(|fault| say(Severity::Error, "attributes", fault.clone())));
+        let not_decoded = not_decoded(cubin.architecture.capability, shared.options.code);
+        found.diagnostics.extend(not_decoded.map(|reason| say(Severity::Error, "machine_code", reason)));
     }
     if image.architecture.capability != cubin.architecture.capability {
-        found.diagnostics.push(Diagnostic {
-            severity: Severity::Warning,
-            code: "target_mismatch".to_owned(),
-            file: shared.file.to_string(),
-            place: Some(entry.to_string()),
-            message: format!("the container says {}, the cubin {}", image.architecture, cubin.architecture),
-        });
+        let message = format!("the container says {}, the cubin {}", image.architecture, cubin.architecture);
+        found.diagnostics.push(say(Severity::Warning, "target_mismatch", message));
     }
     // The container can know more of the target than the cubin: old toolkits mark `a` there alone.
     let architecture =
