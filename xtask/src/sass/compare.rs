@@ -206,7 +206,10 @@ fn address(instruction: &Instruction, text: &str, operands: &str, tally: &mut Ta
             base = register.split('.').next().and_then(|number| number.parse().ok());
         }
     }
-    if (access.base, i64::from(access.offset)) == (base, offset) {
+    // Without a base an address is printed without its sign.
+    let ours = i64::from(access.offset);
+    let same_offset = ours == offset || (base.is_none() && (ours - offset) % (1 << 24) == 0);
+    if access.base == base && same_offset {
         tally.addresses += 1;
     } else {
         tally.differs("address", &(access.base, access.offset), text, instruction);

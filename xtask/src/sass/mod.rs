@@ -4,6 +4,7 @@
 //! the oracle come from PyPI wheels; nothing of them is committed.
 
 mod compare;
+mod fallback;
 mod listing;
 mod pressure;
 mod probe;
@@ -61,6 +62,16 @@ pub(crate) fn run(small: bool, full: bool, only: &str) -> anyhow::Result<()> {
         println!("random encodings for {capability}: {tally}");
         tally.faults.iter().take(10).for_each(|fault| println!("  {fault}"));
         failed += usize::from(!tally.is_clean());
+    }
+    if full && only.is_empty() {
+        for path in corpus::decoded(true)? {
+            let found = fallback::library(&path)?;
+            let name = path.file_name().unwrap_or_default().display();
+            println!(
+                "{name}: {} functions whose spills are listed; stack accesses alone give the same bytes for {}",
+                found.spilling, found.equal
+            );
+        }
     }
     if only.is_empty() {
         pressure::run(small)?;
