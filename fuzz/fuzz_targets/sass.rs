@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use occupant_hardware::ComputeCapability;
-use occupant_sass::{Analysis, Code, Decoder, SpillSums, irregular, listed, specialised, tensor_columns, unlisted};
+use occupant_sass::{Analysis, Code, Decoder, Known, SpillSums, irregular, listed, specialised, tensor_columns, unlisted};
 
 const CAPABILITIES: [(u8, u8); 10] =
     [(7, 0), (7, 5), (8, 0), (8, 6), (8, 9), (9, 0), (10, 0), (10, 7), (11, 0), (12, 0)];
@@ -14,7 +14,7 @@ fuzz_target!(|bytes: &[u8]| {
     let decoder = Decoder::new(ComputeCapability::new(major, minor)).expect("listed");
     let code = Code::new(decoder, bytes);
     let inner = [16, u32::from(*first) * 16];
-    let analysis = Analysis::new(&code, &inner);
+    let analysis = Analysis::new(&code, &Known { inner: &inner, jumps: &[(32, &inner)] });
     assert_eq!(analysis.instructions.len(), bytes.len() / 16);
     let structure = &analysis.structure;
     let covered: usize = structure.flow.blocks.iter().map(|block| block.end - block.start).sum();

@@ -41,7 +41,9 @@ mod source;
 pub use artifact::{Artifact, Fault, Module};
 pub use compression::{Codec, Workspace};
 pub use container::{Leaf, Memory, Store, visit};
-pub use cubin::{Cluster, Cubin, DynamicShared, Function, HeaderGeneration, Inner, RegisterSource, Spills, Toolkit};
+pub use cubin::{
+    Cluster, Cubin, DynamicShared, Function, HeaderGeneration, IndirectJump, Inner, RegisterSource, Spills, Toolkit,
+};
 pub use error::BinaryError;
 pub use fatbin::{Entry, Image, ImageKind, Payload, Unpacked};
 pub use kernel_name::{NameShape, name_shape};

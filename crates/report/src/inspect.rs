@@ -52,7 +52,7 @@ fn table(kernels: &[&KernelRecord], names: bool) -> Table {
         (Column::right("regs", u8::MAX), true),
         (Column::right("shared", 80), any(|kernel| shared(kernel) != "0")),
         (Column::right("stack", 10), any(|kernel| kernel.stack != Some(0))),
-        (Column::right("spills", 40), any(spills_anything)),
+        (Column::right("spills", 85), any(spills_anything)),
         (Column::right("bars", 20), any(|kernel| kernel.barriers.is_some_and(|count| count > 1))),
         (Column::right("block", 70), true),
         (Column::right("blocks", 30), true),
@@ -126,7 +126,11 @@ fn spills(kernel: &KernelRecord) -> String {
         return "0".to_owned();
     }
     let guessed = if spills.source == Some("stack_accesses") { "~" } else { "" };
-    let looped = if spills.in_loops_bytes.unwrap_or(0) > 0 { "*" } else { "" };
+    let looped = match spills.in_loops_bytes {
+        None => "?",
+        Some(0) => "",
+        Some(_) => "*",
+    };
     let apart = if unlisted > 0 { format!("({unlisted})") } else { String::new() };
     let listed = if store + load > 0 { format!("{guessed}{store}+{load}{looped}") } else { String::new() };
     listed + &apart
@@ -198,7 +202,7 @@ fn spill_legend(kernels: &[KernelRecord]) -> Option<String> {
         ('*', "* some in loops"),
         ('~', "~ from stack accesses, where small local arrays can be among them"),
         ('(', "(n) saved by called functions, not listed by the compiler"),
-        ('?', "? machine code not read"),
+        ('?', "? not known, or not whether in loops"),
     ];
     parts.extend(marks.iter().filter(|(mark, _)| any(*mark)).map(|(_, text)| (*text).to_owned()));
     (!cells.is_empty()).then(|| parts.join(", "))
@@ -394,6 +398,10 @@ pub fn inspect_markdown(report: &InspectReport) -> String {
     let with_gpu = report.kernels.iter().any(|kernel| kernel.gpu.is_some());
     let mut columns =
         vec!["kernel", "arch", "registers", "shared memory", "block", "blocks per SM", "occupancy", "limited by"];
+    let with_spills = report.kernels.iter().any(spills_anything);
+    if with_spills {
+        columns.insert(4, "spills");
+    }
     if with_gpu {
         columns.insert(1, "gpu");
     }
@@ -415,6 +423,9 @@ pub fn inspect_markdown(report: &InspectReport) -> String {
             all[14].clone(),
             limit,
         ];
+        if with_spills {
+            row.insert(4, all[10].replace('*', "\\*"));
+        }
         if with_gpu {
             row.insert(1, all[1].clone());
         }
@@ -423,7 +434,7 @@ pub fn inspect_markdown(report: &InspectReport) -> String {
     let sheet = Sheet { columns, rows: report.kernels.iter().map(row).collect() };
     let mut text = sheet.markdown();
     for line in legend(&report.kernels) {
-        text += &format!("\n{}\n", line.replace('<', "\\<").replace('~', "\\~"));
+        text += &format!("\n{}\n", line.replace('<', "\\<").replace('~', "\\~").replace('*', "\\*"));
     }
     text + &format!("\n{}\n", totals(report))
 }

@@ -17,6 +17,9 @@ pub enum Detail {
     All,
 }
 
+/// Beyond so many loops, those that do no work are told as a number.
+const MANY_LOOPS: usize = 12;
+
 /// Kernels that are shown; a screen each is enough to lose one's way.
 const MOST: usize = 10;
 
@@ -45,7 +48,8 @@ pub fn sass_text(kernels: &[KernelRecord], detail: Detail, width: usize) -> Stri
 }
 
 const LEGEND: &str = "wait: scoreboards that it waits for; rd, wr: the scoreboard released when its operands are read, its \
-                      result is there; y: prefers another warp next; stall: cycles to the next instruction";
+                      result is there; y: prefers another warp next; stall: cycles to the next instruction; \
+                      loads are counted within a block";
 
 fn heading(kernel: &KernelRecord, code: &MachineCode, width: usize) -> String {
     let name = printable(&shorten(&kernel.demangled, width.saturating_sub(12))).into_owned();
@@ -80,6 +84,7 @@ fn spills(kernel: &KernelRecord) -> String {
     if store + load > 0 {
         let (in_loops, innermost) = (spills.in_loops_bytes.unwrap_or(0), spills.innermost_bytes.unwrap_or(0));
         text += &match (in_loops, innermost) {
+            _ if spills.in_loops_bytes.is_none() => ", whether in loops is not known".to_owned(),
             (0, _) => ", none of them in loops".to_owned(),
             (all, inner) if all == inner => format!(", {} B of them in innermost loops", grouped(all.into())),
             (all, 0) => format!(", {} B of them in loops", grouped(all.into())),
@@ -108,7 +113,10 @@ fn loops(code: &MachineCode, width: usize) -> String {
         return "no loops\n\n".to_owned();
     }
     let mut text = "\nloop  in  depth  code              instr  one pass\n".to_owned();
-    for (at, found) in (0..).zip(&code.loops) {
+    // Kernels with many barriers have dozens of loops that only wait.
+    let hides = code.loops.len() > MANY_LOOPS;
+    let hidden = |found: &LoopRecord| hides && found.kind != LoopFor::Work;
+    for (at, found) in (0..).zip(&code.loops).filter(|(_, found)| !hidden(found)) {
         let parent = found.parent.map_or_else(|| "-".to_owned(), number);
         let range = format!("{:#06x}..{:#06x}", found.from, found.to);
         let line = format!(
@@ -120,6 +128,10 @@ fn loops(code: &MachineCode, width: usize) -> String {
         );
         text += &wrapped_at(&line, width, 41);
     }
+    let waiting = code.loops.iter().filter(|found| hidden(found)).count();
+    if waiting > 0 {
+        text += &format!("      and {} that only wait, count or elect a thread\n", count(waiting as u64, "loop"));
+    }
     text.push('\n');
     text
 }
@@ -128,7 +140,8 @@ fn loops(code: &MachineCode, width: usize) -> String {
 fn plural(what: &str, count: u32) -> String {
     match what {
         _ if count == 1 => what.to_owned(),
-        "FMA" | "FP16" | "FP64" | "TMA" => what.to_owned(),
+        "FP32" | "FP16" | "FP64" | "TMA" => what.to_owned(),
+        "integer multiply" => "integer multiplies".to_owned(),
         "local access" => "local accesses".to_owned(),
         "async copy" => "async copies".to_owned(),
         "tensor-core" => "tensor-core operations".to_owned(),

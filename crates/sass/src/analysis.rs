@@ -2,6 +2,7 @@
 
 use crate::code::Code;
 use crate::content::Content;
+use crate::flow::Known;
 use crate::hot::{self, CopyOf, Hot, LoopKind};
 use crate::instruction::Instruction;
 use crate::structure::Structure;
@@ -28,10 +29,10 @@ pub struct Analysis {
 }
 
 impl Analysis {
-    /// Takes a section apart; `inner` are the offsets of further functions in it.
+    /// Takes a section apart.
     #[must_use]
-    pub fn new(code: &Code<'_>, inner: &[u32]) -> Self {
-        let structure = Structure::new(code, inner);
+    pub fn new(code: &Code<'_>, known: &Known<'_>) -> Self {
+        let structure = Structure::new(code, known);
         let instructions: Vec<Instruction> = code.range(0, code.len()).map(|(_, instruction)| instruction).collect();
         let contents = contents(&instructions, &structure);
         let kinds = hot::kinds(&structure.loops, &contents);
@@ -113,7 +114,7 @@ mod tests {
             bytes.extend(&rest);
             let decoder = Decoder::new(ComputeCapability::new(minor.0, minor.1)).unwrap();
             let code = Code::new(decoder, &bytes);
-            let analysis = Analysis::new(&code, &inner);
+            let analysis = Analysis::new(&code, &Known { inner: &inner, jumps: &[(0, &inner)] });
             let Structure { flow, loops, function_of_block } = &analysis.structure;
             prop_assert_eq!(analysis.instructions.len(), whole + rest.len() / 16);
             prop_assert_eq!(flow.blocks.iter().map(|block| block.end - block.start).sum::<usize>(), code.len());

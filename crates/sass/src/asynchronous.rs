@@ -81,6 +81,9 @@ pub fn tensor_columns(code: &Code<'_>, structure: &Structure) -> Option<u32> {
         if structure.around(number).is_some() {
             continue;
         }
+        if !structure.reaches(number) {
+            return None;
+        }
         let units = constant_before(code, number, units_in)?;
         let taken = u32::try_from(units.saturating_mul(UNIT)).ok()?;
         columns = Some(columns.unwrap_or(0_u32).saturating_add(taken));

@@ -10,18 +10,26 @@ use crate::word::RZ;
 pub struct Content {
     /// All of them.
     pub instructions: u32,
-    /// Global and generic loads.
+    /// Global loads.
     pub global_loads: u32,
     /// Bytes of those.
     pub global_load_bytes: u32,
-    /// Global and generic stores.
+    /// Global stores.
     pub global_stores: u32,
     /// Bytes of those.
     pub global_store_bytes: u32,
+    /// Generic loads: global, shared or local, by their address.
+    pub generic_loads: u32,
+    /// Generic stores.
+    pub generic_stores: u32,
     /// Shared loads.
     pub shared_loads: u32,
+    /// Bytes of those.
+    pub shared_load_bytes: u32,
     /// Shared stores.
     pub shared_stores: u32,
+    /// Bytes of those.
+    pub shared_store_bytes: u32,
     /// Local loads and stores: stack and spills.
     pub local: u32,
     /// Atomics and reductions.
@@ -36,8 +44,10 @@ pub struct Content {
     pub barriers: u32,
     /// Tensor-core operations of every kind.
     pub tensor: u32,
-    /// FP32 and integer multiply-adds.
-    pub fma: u32,
+    /// FP32 multiplications and additions.
+    pub fp32: u32,
+    /// Integer multiplications.
+    pub imad: u32,
     /// Packed FP16.
     pub half: u32,
     /// FP64.
@@ -60,16 +70,24 @@ impl Content {
         if let Some(access) = instruction.access() {
             let bytes = access.bytes.unwrap_or(0);
             match (access.kind, access.space) {
-                (AccessKind::Load, Space::Global | Space::Generic) => {
+                (AccessKind::Load, Space::Generic) => bump(&mut self.generic_loads, 1),
+                (AccessKind::Store, Space::Generic) => bump(&mut self.generic_stores, 1),
+                (AccessKind::Load, Space::Global) => {
                     bump(&mut self.global_loads, 1);
                     bump(&mut self.global_load_bytes, bytes);
                 }
-                (AccessKind::Store, Space::Global | Space::Generic) => {
+                (AccessKind::Store, Space::Global) => {
                     bump(&mut self.global_stores, 1);
                     bump(&mut self.global_store_bytes, bytes);
                 }
-                (AccessKind::Load, Space::Shared) => bump(&mut self.shared_loads, 1),
-                (AccessKind::Store, Space::Shared | Space::Cluster) => bump(&mut self.shared_stores, 1),
+                (AccessKind::Load, Space::Shared) => {
+                    bump(&mut self.shared_loads, 1);
+                    bump(&mut self.shared_load_bytes, bytes);
+                }
+                (AccessKind::Store, Space::Shared | Space::Cluster) => {
+                    bump(&mut self.shared_stores, 1);
+                    bump(&mut self.shared_store_bytes, bytes);
+                }
                 (AccessKind::Load | AccessKind::Store, Space::Local) => bump(&mut self.local, 1),
                 (AccessKind::Atomic, _) => bump(&mut self.atomics, 1),
                 (AccessKind::AsyncCopy, _) => bump(&mut self.async_copies, 1),
@@ -81,9 +99,11 @@ impl Content {
             Class::Mbarrier if instruction.is_mbarrier_wait() => bump(&mut self.mbarrier_waits, 1),
             Class::Barrier => bump(&mut self.barriers, 1),
             Class::Tensor | Class::Wgmma | Class::Tcgen05Mma => bump(&mut self.tensor, 1),
-            // With the zero register as a factor it is a move.
-            Class::Fma if instruction.mnemonic() == "IMAD" && instruction.word.register(24) == RZ => {}
-            Class::Fma => bump(&mut self.fma, 1),
+            // With the zero register as a factor they are moves.
+            Class::Fma | Class::Half
+                if matches!(instruction.mnemonic(), "IMAD" | "HFMA2") && zero_factor(instruction) => {}
+            Class::Fma if matches!(instruction.mnemonic(), "IMAD" | "IMUL" | "IDP") => bump(&mut self.imad, 1),
+            Class::Fma => bump(&mut self.fp32, 1),
             Class::Half => bump(&mut self.half, 1),
             Class::Fp64 => bump(&mut self.fp64, 1),
             Class::Xu => bump(&mut self.xu, 1),
@@ -105,12 +125,15 @@ impl Content {
             (self.global_stores, "global store"),
             (self.atomics, "atomic"),
             (self.texture, "texture"),
+            (self.generic_loads, "generic load"),
+            (self.generic_stores, "generic store"),
             (self.shared_loads, "shared load"),
             (self.shared_stores, "shared store"),
             (self.local, "local access"),
             (self.fp64, "FP64"),
             (self.half, "FP16"),
-            (self.fma, "FMA"),
+            (self.fp32, "FP32"),
+            (self.imad, "integer multiply"),
             (self.xu, "special function"),
             (self.mbarrier_waits, "mbarrier wait"),
             (self.barriers, "barrier"),
@@ -120,25 +143,35 @@ impl Content {
     }
 
     /// Counts that a copy of the same source has in proportion: memory, tensor cores, arithmetic.
-    pub(crate) fn proportions(&self) -> [u32; 10] {
+    pub(crate) fn proportions(&self) -> [u32; 16] {
         [
             self.global_load_bytes,
             self.global_store_bytes,
-            self.shared_loads,
-            self.shared_stores,
+            self.generic_loads,
+            self.generic_stores,
+            self.shared_load_bytes,
+            self.shared_store_bytes,
+            self.local,
             self.atomics,
             self.async_copies,
             self.tensor,
             self.texture,
+            self.fp32,
             self.fp64,
             self.half,
+            self.xu,
+            self.calls,
         ]
     }
 
     /// Work on data, as opposed to waiting and looping.
     pub(crate) fn works(&self) -> bool {
-        self.proportions().iter().any(|count| *count > 0) || self.fma > 0 || self.xu > 0 || self.tma > 0
+        self.proportions().iter().any(|count| *count > 0) || self.imad > 0 || self.tma > 0
     }
+}
+
+fn zero_factor(instruction: &Instruction) -> bool {
+    instruction.word.register(24) == RZ
 }
 
 fn bump(count: &mut u32, by: u32) {

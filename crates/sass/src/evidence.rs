@@ -107,7 +107,7 @@ pub fn specialised(analysis: &Analysis) -> Vec<Sign> {
         if content.mbarrier_waits == 0 && copies == 0 {
             continue;
         }
-        if copies > 0 && content.tensor == 0 && content.fma < copies.saturating_mul(16) {
+        if copies > 0 && content.tensor == 0 && content.fp32 < copies.saturating_mul(16) {
             producers.push(Sign::Producer { at, copies });
         } else if content.tensor > 0 && copies == 0 {
             consumers.push(Sign::Consumer { at, tensor: content.tensor });
@@ -204,19 +204,29 @@ impl Origins {
             return address.filter(|_| reads).map(|from| Sign::Gather { at: instruction.offset, from });
         }
         let class = instruction.class()?;
+        let arithmetic =
+            matches!(class, Class::Alu | Class::Fma | Class::Half | Class::Fp64 | Class::Xu | Class::Shuffle);
+        if !arithmetic && class != Class::Special {
+            return None;
+        }
         let from = sources(instruction).into_iter().flatten().find_map(|register| self.of(register));
-        if instruction.mnemonic().ends_with("SETP") {
-            let predicate = instruction.word.bits(81, 3) as usize;
-            if let Some(place) = self.predicates.get_mut(predicate) {
-                *place = from;
+        // Comparisons, carries and selections write predicates here, whatever was in them before.
+        let compares = instruction.mnemonic().contains("SETP");
+        for predicate in [instruction.word.bits(81, 3), instruction.word.bits(84, 3)] {
+            if let Some(place) = self.predicates.get_mut(predicate as usize).filter(|_| predicate != 7) {
+                *place = from.filter(|_| compares);
             }
-        } else if matches!(class, Class::Alu | Class::Fma | Class::Half | Class::Xu | Class::Shuffle | Class::Special) {
-            let pair = matches!(instruction.mnemonic(), "IMAD" | "CS2R") && instruction.word.opcode() != 0x024;
+        }
+        if !compares {
+            // Of multiplications only the wide one has 64 bits of result.
+            let pair = instruction.word.opcode() == WIDE_MULTIPLY;
             self.set(destination, if pair { 2 } else { 1 }, from);
         }
         None
     }
 }
+
+const WIDE_MULTIPLY: usize = 0x025;
 
 /// Registers that an arithmetic instruction reads. Those with one operand have it in the place of the second; the place of
 /// the third means something with three operands only.
@@ -242,7 +252,7 @@ mod tests {
     use occupant_hardware::ComputeCapability;
 
     use super::*;
-    use crate::{Code, Decoder};
+    use crate::{Code, Decoder, Known};
 
     /// A loop of: load R2 from the address in `base`; compare R2 with 0; go on where it is not; then the end.
     fn chase(base: u64) -> Vec<u8> {
@@ -259,7 +269,7 @@ mod tests {
     fn signs(base: u64) -> Vec<Sign> {
         let bytes = chase(base);
         let decoder = Decoder::new(ComputeCapability::new(8, 0)).unwrap();
-        let analysis = Analysis::new(&Code::new(decoder, &bytes), &[]);
+        let analysis = Analysis::new(&Code::new(decoder, &bytes), &Known::default());
         assert_eq!(analysis.structure.loops.all.len(), 1);
         irregular(&analysis)
     }

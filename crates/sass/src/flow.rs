@@ -21,6 +21,15 @@ pub struct Block {
     pub reachable: bool,
 }
 
+/// What a file tells of a section's flow beside its code.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Known<'k> {
+    /// Offsets of further functions in the section.
+    pub inner: &'k [u32],
+    /// Jumps through tables: the offset of each, and the offsets that it can lead to.
+    pub jumps: &'k [(u32, &'k [u32])],
+}
+
 /// A call that stays in the section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Call {
@@ -43,7 +52,7 @@ pub struct Flow {
     pub calls: Vec<Call>,
     /// Calls to code elsewhere.
     pub calls_elsewhere: usize,
-    /// Jumps whose target is in a register or a table: ways may be missing.
+    /// Jumps whose targets are not known: ways are missing.
     pub indirect: Vec<usize>,
     /// Jumps to places that the section does not have: the code is damaged.
     pub stray: usize,
@@ -99,9 +108,9 @@ enum Step {
 }
 
 impl Flow {
-    /// The flow of a section; `inner` are the offsets of further functions in it.
+    /// The flow of a section.
     #[must_use]
-    pub fn new(code: &Code<'_>, inner: &[u32]) -> Self {
+    pub fn new(code: &Code<'_>, known: &Known<'_>) -> Self {
         let mut flow = Self::default();
         if code.is_empty() {
             return flow;
@@ -112,13 +121,13 @@ impl Flow {
         let mut calls = Vec::new();
         let mut steps = Vec::with_capacity(turns.len());
         for (number, instruction) in &turns {
-            match flow.step(*number, instruction, count, &reconvergence, &mut calls) {
+            match flow.step(*number, instruction, count, &reconvergence, known, &mut calls) {
                 Step::Next => {}
                 step => steps.push((*number, step)),
             }
         }
         let mut entries = vec![0];
-        entries.extend(inner.iter().filter_map(|offset| number_of(i64::from(*offset), count)));
+        entries.extend(known.inner.iter().filter_map(|offset| number_of(i64::from(*offset), count)));
         entries.extend(calls.iter().map(|(_, to)| *to));
         flow.cut(&steps, &entries, count);
         flow.connect(&steps);
@@ -164,6 +173,7 @@ impl Flow {
         instruction: &Instruction,
         count: usize,
         reconvergence: &BTreeMap<u8, Vec<i64>>,
+        known: &Known<'_>,
         calls: &mut Vec<(usize, usize)>,
     ) -> Step {
         let falls_through = instruction.is_conditional();
@@ -177,8 +187,17 @@ impl Flow {
                 }
             },
             (Some(Class::Branch), _) => {
-                self.indirect.push(number);
-                Step::End { falls_through: !instruction.guard().is_always() }
+                let falls_through = !instruction.guard().is_always();
+                match known.jumps.iter().find(|(from, _)| *from == instruction.offset) {
+                    Some((_, to)) => {
+                        let to = to.iter().filter_map(|to| number_of(i64::from(*to), count)).collect();
+                        Step::Jump { to, falls_through }
+                    }
+                    None => {
+                        self.indirect.push(number);
+                        Step::End { falls_through }
+                    }
+                }
             }
             // With a register, the target is what the register adds to.
             (Some(Class::Call), Some(Target::At(to)))

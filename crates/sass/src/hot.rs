@@ -83,11 +83,14 @@ fn work(content: &Content) -> u64 {
         (content.atomics, 8),
         (content.texture, 8),
         (content.fp64, 4),
+        (content.generic_loads, 4),
+        (content.generic_stores, 4),
         (content.shared_loads, 2),
         (content.shared_stores, 2),
         (content.xu, 2),
         (content.half, 1),
-        (content.fma, 1),
+        (content.fp32, 1),
+        (content.imad, 1),
     ];
     weighted.iter().map(|(count, weight)| u64::from(*count).saturating_mul(*weight)).fold(0, u64::saturating_add)
 }
@@ -166,13 +169,13 @@ mod tests {
 
     #[test]
     fn a_remainder_does_a_whole_fraction_of_everything() {
-        let large = Content { global_load_bytes: 64, global_store_bytes: 64, fma: 40, ..Content::default() };
-        let small = Content { global_load_bytes: 16, global_store_bytes: 16, fma: 11, ..Content::default() };
+        let large = Content { global_load_bytes: 64, global_store_bytes: 64, fp32: 40, imad: 9, ..Content::default() };
+        let small = Content { global_load_bytes: 16, global_store_bytes: 16, fp32: 10, imad: 5, ..Content::default() };
         assert_eq!(times(&large, &small), Some(4));
         assert_eq!(times(&small, &large), None);
         assert_eq!(times(&large, &large), None);
         let other = Content { global_store_bytes: 32, ..small };
         assert_eq!(times(&large, &other), None);
-        assert_eq!(times(&Content { fma: 8, ..Content::default() }, &Content { fma: 4, ..Content::default() }), None);
+        assert_eq!(times(&Content { imad: 8, ..Content::default() }, &Content { imad: 4, ..Content::default() }), None);
     }
 }

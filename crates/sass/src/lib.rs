@@ -43,7 +43,7 @@ pub use content::Content;
 pub use control::{Control, SCOREBOARDS};
 pub use evidence::{Sign, irregular, specialised};
 pub use family::{Family, NotDecoded};
-pub use flow::{Block, Call, Flow};
+pub use flow::{Block, Call, Flow, Known};
 pub use hot::{Because, CopyOf, Hot, LoopKind};
 pub use instruction::{Decoder, Instruction};
 pub use loops::{Loop, Loops};

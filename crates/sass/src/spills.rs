@@ -27,6 +27,8 @@ pub struct SpillSite {
     pub depth: usize,
     /// In a loop that has no other inside.
     pub innermost: bool,
+    /// Some way leads there; without one nothing is known of loops around it.
+    pub reached: bool,
 }
 
 /// Sums over spills, in bytes of a thread.
@@ -104,6 +106,7 @@ fn site(structure: &Structure, number: usize, instruction: &Instruction) -> Spil
         bytes: access.and_then(|access| access.bytes).unwrap_or(0),
         depth: around.map_or(0, |found| found.depth),
         innermost: around.is_some_and(|found| found.innermost),
+        reached: structure.reaches(number),
     }
 }
 

@@ -2,7 +2,7 @@
 //! [`crate::analysis`].
 
 use crate::code::Code;
-use crate::flow::Flow;
+use crate::flow::{Flow, Known};
 use crate::loops::{Loop, Loops};
 
 /// The structure of one code section.
@@ -17,13 +17,19 @@ pub struct Structure {
 }
 
 impl Structure {
-    /// The structure of a section; `inner` are the offsets of further functions in it.
+    /// The structure of a section.
     #[must_use]
-    pub fn new(code: &Code<'_>, inner: &[u32]) -> Self {
-        let flow = Flow::new(code, inner);
+    pub fn new(code: &Code<'_>, known: &Known<'_>) -> Self {
+        let flow = Flow::new(code, known);
         let loops = Loops::new(&flow);
         let function_of_block = functions(&flow);
         Self { flow, loops, function_of_block }
+    }
+
+    /// Whether some way leads to an instruction. Not so where a jump's targets are not known: nothing is known of loops there.
+    #[must_use]
+    pub fn reaches(&self, number: usize) -> bool {
+        self.flow.blocks.get(self.flow.block_of(number)).is_some_and(|block| block.reachable)
     }
 
     /// The innermost loop around an instruction.

@@ -7,7 +7,7 @@ use anyhow::ensure;
 use occupant_binary::{Artifact, Cubin, ImageKind, Workspace};
 use occupant_core::report::KernelRecord;
 use occupant_core::{Event, File, InspectOptions, Memory, ReadCode, inspect};
-use occupant_sass::{Analysis, Code, Decoder};
+use occupant_sass::{Analysis, Code, Decoder, Known};
 
 use super::limit::Positioned;
 use super::{median, seconds};
@@ -85,7 +85,7 @@ fn decode(code: &Section) -> u64 {
 }
 
 fn take_apart(code: &Section) -> usize {
-    let analysis = Analysis::new(&Code::new(code.decoder, &code.bytes), &code.inner);
+    let analysis = Analysis::new(&Code::new(code.decoder, &code.bytes), &Known { inner: &code.inner, jumps: &[] });
     analysis.structure.flow.blocks.len() + analysis.contents.len()
 }
 

@@ -21,6 +21,7 @@ pub(super) mod code {
     pub(crate) const MIN_STACK_SIZE: u8 = 0x12;
     pub(crate) const MAX_REGISTERS: u8 = 0x1b;
     pub(crate) const REGISTER_COUNT: u8 = 0x2f;
+    pub(crate) const INDIRECT_BRANCH_TARGETS: u8 = 0x34;
     pub(crate) const CUDA_API_VERSION: u8 = 0x37;
     pub(crate) const CTA_PER_CLUSTER: u8 = 0x3d;
     pub(crate) const EXPLICIT_CLUSTER: u8 = 0x3e;

@@ -56,6 +56,17 @@ pub struct Function {
     pub code: Range<u64>,
     /// Functions that stand in the same section.
     pub inner: Vec<Inner>,
+    /// Jumps through tables, with the places that they can lead to.
+    pub jumps: Vec<IndirectJump>,
+}
+
+/// A jump through a table. Offsets are bytes from the start of the code section.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IndirectJump {
+    /// The jump.
+    pub from: u32,
+    /// Where it can lead.
+    pub to: Vec<u32>,
 }
 
 /// A function in the code section of another one (`$kernel$callee`), or an alias of that.

@@ -10,7 +10,7 @@ mod function;
 mod parse;
 mod target;
 
-pub use function::{Cluster, DynamicShared, Function, Inner, RegisterSource, Spills, Toolkit};
+pub use function::{Cluster, DynamicShared, Function, IndirectJump, Inner, RegisterSource, Spills, Toolkit};
 pub use target::HeaderGeneration;
 
 use occupant_hardware::Architecture;

@@ -6,7 +6,7 @@ use object::elf::{ET_REL, SHF_EXECINSTR, SHT_PROGBITS, STT_FUNC};
 use occupant_hardware::Architecture;
 
 use super::attributes::{Attribute, Attributes, code};
-use super::function::{Cluster, DynamicShared, Function, Inner, RegisterSource, Spills, Toolkit};
+use super::function::{Cluster, DynamicShared, Function, IndirectJump, Inner, RegisterSource, Spills, Toolkit};
 use super::target::is_linked;
 use crate::BinaryError;
 use crate::elf::{Elf, Section, Symbol, Symbols};
@@ -239,6 +239,7 @@ fn start(owner: &Owner<'_>, symbols: &Symbols<'_>, facts: &ModuleFacts, architec
         externals: Vec::new(),
         code: code.offset..code.offset.saturating_add(if code.is_empty_in_file() { 0 } else { code.size }),
         inner: Vec::new(),
+        jumps: Vec::new(),
     }
 }
 
@@ -257,6 +258,7 @@ fn apply(function: &mut Function, Attribute { code, value }: Attribute<'_>, symb
         code::BARRIERS => function.barriers = byte().unwrap_or(0),
         code::TENSOR_MEMORY_ONE_BLOCK | code::TENSOR_MEMORY_TWO_BLOCKS => function.tensor_memory = true,
         code::REGISTER_RECONFIGURATION => function.setmaxnreg = true,
+        code::INDIRECT_BRANCH_TARGETS => function.jumps.extend(jumps(value)),
         code::ANNOTATIONS => function.spills = Spills::Annotated(spill_offsets(value)),
         code::EXTERNS => {
             let named = value.chunks_exact(4).filter_map(|word| symbols.all.get(u32_at(word, 0)? as usize));
@@ -274,6 +276,17 @@ fn cluster(function: &mut Function) -> &mut Cluster {
 
 fn triple(value: &[u8]) -> Option<[u32; 3]> {
     Some([u32_at(value, 0)?, u32_at(value, 4)?, u32_at(value, 8)?])
+}
+
+/// Jumps one after the other: the offset, a word that is 0, the number of targets, and those.
+fn jumps(value: &[u8]) -> Vec<IndirectJump> {
+    let mut words = value.chunks_exact(4).filter_map(|word| u32_at(word, 0));
+    let mut jumps = Vec::new();
+    while let (Some(from), Some(_), Some(count)) = (words.next(), words.next(), words.next()) {
+        let to = words.by_ref().take(count as usize).collect();
+        jumps.push(IndirectJump { from, to });
+    }
+    jumps
 }
 
 /// Annotations are pairs of kind and instruction offset; kind 1 marks a spill or refill.

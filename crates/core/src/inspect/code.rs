@@ -3,7 +3,9 @@
 
 use occupant_binary::{Function, Source, Spills};
 use occupant_hardware::ComputeCapability;
-use occupant_sass::{Analysis, Code, Decoder, SpillSite, SpillSums, Structure, listed, tensor_columns, unlisted};
+use occupant_sass::{
+    Analysis, Code, Decoder, Known, SpillSite, SpillSums, Structure, listed, tensor_columns, unlisted,
+};
 
 use super::ReadCode;
 use super::machine::machine_code;
@@ -59,7 +61,9 @@ pub(super) fn from_code(
     };
     let inner: Vec<u32> = function.inner.iter().filter_map(|inner| u32::try_from(inner.offset).ok()).collect();
     let code = Code::new(decoder, &bytes);
-    let structure = Structure::new(&code, &inner);
+    let jumps: Vec<(u32, &[u32])> = function.jumps.iter().map(|jump| (jump.from, jump.to.as_slice())).collect();
+    let known = Known { inner: &inner, jumps: &jumps };
+    let structure = Structure::new(&code, &known);
     let found = found(&code, &structure, offsets.as_deref(), &looks);
     let beyond = offsets.as_ref().map_or(0, |offsets| offsets.len().saturating_sub(found.listed.len()));
     FromCode {
@@ -68,7 +72,7 @@ pub(super) fn from_code(
         machine_code: sass.then(|| {
             let mut spills: Vec<u32> = found.sites().filter_map(|site| Some(code.get(site.number)?.offset)).collect();
             spills.sort_unstable();
-            Box::new(machine_code(function, &Analysis::new(&code, &inner), &spills))
+            Box::new(machine_code(function, &Analysis::new(&code, &known), &spills))
         }),
         fault: match (beyond, code.trailing_bytes()) {
             (0, 0) => None,
@@ -137,7 +141,13 @@ impl Found {
 
     fn record(&self, annotated: bool) -> SpillRecord {
         let (source, sites) = if annotated { (ANNOTATIONS, &self.listed) } else { (STACK_ACCESSES, &self.by_stack) };
-        record(source, SpillSums::of(sites), SpillSums::of(&self.saves))
+        let sums = record(source, SpillSums::of(sites), SpillSums::of(&self.saves));
+        // Code that only jumps of unknown targets lead to can be in loops or not.
+        if sites.iter().all(|site| site.reached) {
+            sums
+        } else {
+            SpillRecord { in_loops_bytes: None, innermost_bytes: None, ..sums }
+        }
     }
 }
 

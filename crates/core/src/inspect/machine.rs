@@ -94,32 +94,42 @@ fn notes(analysis: &Analysis) -> Vec<String> {
     };
     note(analysis.trailing_bytes, "bytes after the last whole instruction: the code is damaged");
     note(analysis.structure.flow.stray, "jumps lead outside the code: it is damaged");
-    note(analysis.structure.flow.indirect.len(), "indirect jumps: blocks that only they lead to are missing");
+    note(
+        analysis.structure.flow.indirect.len(),
+        "jumps whose targets are not known: blocks that only they lead to are missing, and with them loops",
+    );
     note(analysis.structure.loops.irreducible, "jumps into the middle of cycles: those cycles are not among the loops");
-    note(analysis.structure.flow.calls_elsewhere, "calls of functions outside this section, whose loops are not shown");
+    note(
+        analysis.structure.flow.calls_elsewhere,
+        "calls by pointer or of functions outside this section: what is called is not followed",
+    );
     note(analysis.unknown(), "instructions whose opcode is not known: their bits are shown");
     notes
 }
 
-/// Loads that are under way, by the scoreboard that their arrival releases.
+/// Loads that are under way. Those without a scoreboard of their own come back before the next load of the same kind,
+/// and so are waited for with that.
 #[derive(Default)]
-struct InFlight([u32; occupant_sass::SCOREBOARDS as usize]);
+struct InFlight {
+    by_scoreboard: [u32; occupant_sass::SCOREBOARDS as usize],
+    without: u32,
+}
 
 impl InFlight {
     fn all(&self) -> u32 {
-        self.0.iter().sum()
+        self.by_scoreboard.iter().sum::<u32>() + self.without
     }
 
     /// Takes out what the instruction waits for; returns how many loads that are.
     fn wait(&mut self, instruction: &Instruction) -> u32 {
         let mut waited = 0;
         for scoreboard in instruction.control().waits() {
-            if let Some(pending) = self.0.get_mut(usize::from(scoreboard)) {
+            if let Some(pending) = self.by_scoreboard.get_mut(usize::from(scoreboard)) {
                 waited += std::mem::take(pending);
             }
         }
         if let Some(Detail::WaitScoreboard { scoreboard, pending: left }) = detail(instruction)
-            && let Some(pending) = self.0.get_mut(usize::from(scoreboard))
+            && let Some(pending) = self.by_scoreboard.get_mut(usize::from(scoreboard))
         {
             waited += pending.saturating_sub(u32::from(left));
             *pending = (*pending).min(u32::from(left));
@@ -131,9 +141,13 @@ impl InFlight {
         let far = |access: Access| {
             access.kind == AccessKind::Load && !matches!(access.space, Space::Constant | Space::Tensor)
         };
-        let scoreboard = instruction.access().filter(|access| far(*access)).and(instruction.control().write);
-        if let Some(pending) = scoreboard.and_then(|scoreboard| self.0.get_mut(usize::from(scoreboard))) {
-            *pending += 1;
+        if !instruction.access().is_some_and(far) {
+            return;
+        }
+        let scoreboard = instruction.control().write;
+        match scoreboard.and_then(|scoreboard| self.by_scoreboard.get_mut(usize::from(scoreboard))) {
+            Some(pending) => *pending += 1 + std::mem::take(&mut self.without),
+            None => self.without += 1,
         }
     }
 }
@@ -178,6 +192,10 @@ fn operands(instruction: &Instruction) -> String {
         return memory(&access);
     }
     match instruction.target() {
+        // A register adds to the place that is named.
+        Some(_) if instruction.class() == Some(Class::Call) && instruction.word.form() == 1 => {
+            return "(by pointer)".to_owned();
+        }
         Some(Target::At(to)) => return format!("{to:#06x}"),
         Some(Target::Unknown) => return "(indirect)".to_owned(),
         None => {}

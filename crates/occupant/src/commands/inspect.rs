@@ -289,7 +289,8 @@ fn sort(kernels: &mut [KernelRecord], key: Sort) {
         Sort::Stack => kernels.sort_by_key(|kernel| Reverse(kernel.stack)),
         Sort::Spills => kernels.sort_by_key(|kernel| {
             let spills = &kernel.spills;
-            let bytes = spills.store_bytes.zip(spills.load_bytes).map(|(store, load)| store.saturating_add(load));
+            let listed = spills.store_bytes.zip(spills.load_bytes).map(|(store, load)| store.saturating_add(load));
+            let bytes = listed.map(|listed| listed.saturating_add(spills.unlisted_bytes.unwrap_or(0)));
             Reverse((bytes, spills.instructions))
         }),
         Sort::Occupancy => kernels.sort_by_key(|kernel| match &kernel.occupancy {
