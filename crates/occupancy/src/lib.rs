@@ -16,18 +16,37 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod axis;
+mod budget;
 mod by_hand;
 mod ceilings;
+mod fit;
+mod inverse;
+mod launch_bounds;
 mod refusal;
 mod requirement;
 mod rules;
 mod search;
 mod shape;
+mod slack;
+mod sweep;
+mod waves;
 
+pub use axis::{Axis, BARRIERS_OF_A_BLOCK};
+pub use budget::{
+    Budget, InvalidBudget, LARGEST_REQUEST, REQUEST_STEP, Requests, SMALLEST_REQUEST, Schedule, Split,
+    WARPGROUP_THREADS, accumulator_registers, budget, legal_splits,
+};
 pub use by_hand::{ByHand, Rounding, RoundingStep, by_hand};
 pub use ceilings::{Ceilings, Limiters, Resource};
+pub use fit::{Change, Setting, Solution, fit};
+pub use inverse::{BlockSize, best_blocks, largest};
+pub use launch_bounds::{Effect, MinBlocks, launch_bounds, most_min_blocks, register_cap};
 pub use refusal::{Refusal, refusals};
 pub use requirement::{Requirement, requirements};
 pub use rules::{Allocated, Occupancy, occupancy};
 pub use search::{BestBlock, best_block};
 pub use shape::{Carveout, InvalidShape, PartitionedCaching, Shape};
+pub use slack::{Edge, Slack, slack};
+pub use sweep::{Stair, sweep};
+pub use waves::{Waves, clusters_upper_bound, waves};
