@@ -1,6 +1,6 @@
 //! Occupancy of one launch shape given by numbers.
 
-use occupant_hardware::{Basis as FactBasis, Rules, SmLimits};
+use occupant_hardware::{Basis as FactBasis, Rules, SmLimits, UnknownCapability};
 use occupant_occupancy::{Carveout, InvalidShape, Occupancy, Shape, by_hand, occupancy, refusals, requirements};
 use thiserror::Error;
 
@@ -49,6 +49,27 @@ pub enum CalcError {
         /// `cluster` or `grid`.
         what: &'static str,
     },
+    /// The GPU's rules are not known.
+    #[error(transparent)]
+    Gpu(#[from] UnknownCapability),
+    /// The number of SMs is not one number.
+    #[error("how many SMs? {gpu} does not say{}: name a model with --gpu, or give --sms", told(known))]
+    SmsUnknown {
+        /// The GPU as named.
+        gpu: String,
+        /// What its models have; empty for a bare architecture.
+        known: String,
+    },
+    /// A number that has to be 1 at least.
+    #[error("--{what} takes 1 or more, found 0")]
+    Zero {
+        /// The flag.
+        what: &'static str,
+    },
+}
+
+fn told(known: &str) -> String {
+    if known.is_empty() { String::new() } else { format!(" ({known})") }
 }
 
 impl CalcError {
@@ -58,6 +79,9 @@ impl CalcError {
         match self {
             Self::Shape(error) => error.code(),
             Self::Empty { .. } => "empty",
+            Self::SmsUnknown { .. } => "sms_unknown",
+            Self::Gpu(_) => "unknown_capability",
+            Self::Zero { .. } => "zero",
         }
     }
 }

@@ -18,29 +18,43 @@
 //! ```
 
 mod batch;
+mod budget;
 mod calc;
 mod diagnostic;
+mod explain;
+mod fit;
 mod gpus;
 mod inspect;
+mod launch;
 mod launches;
 mod ordered;
 pub mod report;
 mod shape;
 mod size;
+mod subject;
 mod summary;
+mod sweep;
 mod target;
 mod triton;
 
 pub use batch::{BatchColumns, BatchError, BatchSummary};
+pub use budget::{Accumulators, BudgetError, BudgetRequest, LaunchBounds, budget, budget_of_kernel};
 pub use calc::{CalcError, CalcRequest, calc, matrix};
+pub use explain::{ExplainRequest, explain};
+pub use fit::{FitRequest, fit, fit_without_shape};
 pub use gpus::gpu_rows;
 pub use inspect::{Event, File, InspectOptions, Outcome, ReadCode, inspect};
+pub use launch::{LaunchRequest, Tile, launch};
 pub use launches::{Launch, Launches, LaunchesError};
 pub use occupant_binary::{Memory, Source, Store, demangle, shorten};
-pub use occupant_hardware::{Architecture, GpuSelector, Rules, UnknownCapability, UnknownGpu};
-pub use occupant_occupancy::{Carveout, InvalidShape, PartitionedCaching, Shape};
+pub use occupant_hardware::{
+    Architecture, ComputeCapability, GpuSelector, Rules, UnknownCapability, UnknownGpu, current_gpus, gpu_set,
+};
+pub use occupant_occupancy::{Axis, Carveout, InvalidShape, PartitionedCaching, Schedule, Shape};
 pub use regex::Regex;
 pub use shape::{ParseCarveoutError, carveout_name, parse_carveout};
 pub use size::{ParseBlockError, ParseSizeError, parse_block, parse_size};
+pub use subject::{Subject, WithoutShape};
 pub use summary::{GroupBy, Summary};
+pub use sweep::{parse_axis, sweep};
 pub use target::Target;

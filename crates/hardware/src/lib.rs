@@ -11,6 +11,7 @@ mod latencies;
 mod limits;
 mod provenance;
 mod selector;
+mod sets;
 mod table;
 
 pub use capability::{Architecture, ComputeCapability, ParseArchitectureError, Variant};
@@ -19,3 +20,4 @@ pub use latencies::{MemoryLatency, latency};
 pub use limits::{Rules, SmLimits, UnknownCapability, limits, limits_under, rows as limit_rows};
 pub use provenance::{Basis, Confidence, Provenance};
 pub use selector::{GpuSelector, UnknownGpu};
+pub use sets::{current_gpus, gpu_set};

@@ -72,9 +72,9 @@ impl GpuSelector {
     }
 }
 
-/// A name that is no GPU. The message lists the nearest names.
+/// A name that is no NVIDIA GPU. The message lists the nearest names.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("`{asked}` names no one GPU{}; `occupant gpus` lists all", suggestion(nearest))]
+#[error("{}", refusal(asked, nearest))]
 pub struct UnknownGpu {
     /// The name as given.
     pub asked: String,
@@ -82,8 +82,31 @@ pub struct UnknownGpu {
     pub nearest: Vec<String>,
 }
 
-fn suggestion(nearest: &[String]) -> String {
-    if nearest.is_empty() { String::new() } else { format!(": did you mean {}?", nearest.join(", ")) }
+fn refusal(asked: &str, nearest: &[String]) -> String {
+    if let Some(vendor) = other_vendor(asked) {
+        return format!(
+            "`{asked}` is a GPU of {vendor}: its registers and shared memory are handed out by other rules, and occupant knows \
+             those of NVIDIA only"
+        );
+    }
+    let suggestion = if nearest.is_empty() { String::new() } else { format!(": did you mean {}?", nearest.join(", ")) };
+    format!("`{asked}` names no one GPU{suggestion}; `occupant gpus` lists all")
+}
+
+/// Whose GPU a name is, where it is plainly another vendor's.
+fn other_vendor(asked: &str) -> Option<&'static str> {
+    let name = normalise(asked);
+    let numbered =
+        |prefix: &str| name.strip_prefix(prefix).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+    let amd = ["amd", "radeon", "instinct", "cdna", "rdna"].iter().any(|prefix| name.starts_with(prefix));
+    if amd || numbered("mi") || numbered("gfx") || numbered("rx") {
+        return Some("AMD");
+    }
+    let intel = ["intel", "pontevecchio"].iter().any(|prefix| name.starts_with(prefix));
+    if intel || numbered("arca") || numbered("arcb") || numbered("xehp") {
+        return Some("Intel");
+    }
+    None
 }
 
 impl FromStr for GpuSelector {

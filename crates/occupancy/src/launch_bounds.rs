@@ -16,8 +16,8 @@ pub enum Effect {
     Free,
     /// The cap is under the kernel's registers: the compiler has to use fewer, and spills where it can't.
     Lowers,
-    /// Something else allows fewer blocks: registers would be given away for nothing. The number allowed.
-    Unreachable(u32),
+    /// Something else allows fewer blocks: registers would be given away for nothing.
+    Unreachable,
 }
 
 /// One minimum number of blocks.
@@ -31,6 +31,8 @@ pub struct MinBlocks {
     pub warps: u32,
     /// What it means for this shape.
     pub effect: Effect,
+    /// Blocks that everything but registers allows.
+    pub others_allow: u32,
 }
 
 /// The largest minimum that the compiler obeys for blocks of `threads` threads; larger ones it ignores with a warning.
@@ -60,13 +62,14 @@ pub fn launch_bounds(limits: &SmLimits, shape: &Shape) -> Result<Vec<MinBlocks>,
     let row = |blocks| {
         let register_cap = register_cap(limits, shape.threads_per_block, blocks)?;
         let effect = if others.blocks_per_sm < blocks {
-            Effect::Unreachable(others.blocks_per_sm)
+            Effect::Unreachable
         } else if shape.registers_per_thread > register_cap {
             Effect::Lowers
         } else {
             Effect::Free
         };
-        Some(MinBlocks { blocks, register_cap, warps: blocks * others.warps_per_block, effect })
+        let (warps, others_allow) = (blocks * others.warps_per_block, others.blocks_per_sm);
+        Some(MinBlocks { blocks, register_cap, warps, effect, others_allow })
     };
     Ok((1..=most_min_blocks(limits, shape.threads_per_block)).filter_map(row).collect())
 }

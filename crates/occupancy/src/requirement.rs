@@ -5,7 +5,7 @@ use occupant_hardware::SmLimits;
 use crate::shape::Shape;
 
 /// Blocks of a cluster that every GPU with clusters takes. Source: CUDA Programming Guide, "Thread Block Clusters".
-const PORTABLE_CLUSTER: u32 = 8;
+pub const PORTABLE_CLUSTER: u32 = 8;
 
 /// A function attribute to set before the launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

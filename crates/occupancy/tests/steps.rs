@@ -162,18 +162,21 @@ proptest! {
             match row.effect {
                 Effect::Free => prop_assert!(reached && capped == shape),
                 Effect::Lowers => prop_assert!(reached && blocks(limits, &shape) < row.blocks),
-                Effect::Unreachable(most) => prop_assert!(!reached && most < row.blocks),
+                Effect::Unreachable => prop_assert!(!reached && row.others_allow < row.blocks),
             }
         }
     }
 
     #[test]
     fn waves_add_up(grid in 1..1_000_000u64, sms in 1..200u32, per_sm in 1..32u32) {
-        let found = waves(grid, sms, per_sm).unwrap();
-        let whole = (found.waves - 1e-9).floor() as u64;
-        prop_assert_eq!(whole * found.blocks_per_wave + found.last_wave_blocks, grid);
-        prop_assert!(found.efficiency > 0.0 && found.efficiency <= 1.0);
-        prop_assert!((1..=found.blocks_per_wave).contains(&found.last_wave_blocks));
+        let at_once = u64::from(sms) * u64::from(per_sm);
+        let found = waves(grid, sms, at_once).unwrap();
+        prop_assert_eq!((grid - found.last_wave_blocks) % at_once, 0);
+        prop_assert!((1..=at_once).contains(&found.last_wave_blocks));
+        let whole = (grid - found.last_wave_blocks) / at_once + 1;
+        prop_assert!((found.efficiency * (whole * at_once) as f64 - grid as f64).abs() < 1e-6 * grid as f64);
+        let idle = u64::from(sms) - found.last_wave_blocks.min(u64::from(sms));
+        prop_assert_eq!(u64::from(found.idle_sms_last_wave), idle);
     }
 }
 

@@ -7,6 +7,8 @@ mod arguments;
 mod commands;
 mod file;
 mod output;
+mod scan;
+mod subjects;
 
 use std::process::ExitCode;
 
@@ -22,6 +24,11 @@ fn main() -> ExitCode {
     let result = match arguments.command {
         Command::Inspect(options) => commands::inspect::run(&options, &mut output),
         Command::Calc(options) => commands::calc::run(&options, &mut output),
+        Command::Fit(options) => commands::fit::run(&options, &mut output),
+        Command::Sweep(options) => commands::sweep::run(&options, &mut output),
+        Command::Launch(options) => commands::launch::run(&options, &mut output),
+        Command::Budget(options) => commands::budget::run(&options, &mut output),
+        Command::Explain(options) => commands::explain::run(&options, &mut output),
         Command::Gpus(options) => commands::gpus::run(&options, &mut output),
         Command::Completions { shell } => commands::manual::completions(shell, &mut output),
         Command::Man { command } => commands::manual::man(command.as_deref(), &mut output),

@@ -4,7 +4,7 @@ use occupant_core::report::{CalcReport, MatrixReport};
 
 use crate::sheet::Sheet;
 use crate::table::{Column, Line, Table};
-use crate::words::{count, grouped, percent, resource, wrapped};
+use crate::words::{count, grouped, on_gpu, percent, resource, wrapped};
 
 /// The answer as text.
 #[must_use]
@@ -30,12 +30,8 @@ pub fn calc_text(report: &CalcReport, width: usize) -> String {
 }
 
 fn sentence(report: &CalcReport) -> String {
-    let (gpu, found) = (&report.gpu, &report.occupancy);
-    let on = if gpu.name.starts_with("sm_") {
-        format!("on {}", gpu.compute_capability)
-    } else {
-        format!("on {} ({})", gpu.name, gpu.compute_capability)
-    };
+    let found = &report.occupancy;
+    let on = on_gpu(&report.gpu);
     if let Some(reason) = &report.reason {
         return format!("can't launch {on}: {reason}");
     }

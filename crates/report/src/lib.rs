@@ -3,21 +3,34 @@
 //! For: what people read (text, Markdown) and what other programs read (JSON, CSV). Not for: deciding anything; a
 //! renderer leaves out what does not fit and never changes a number.
 
+mod budget;
 mod calc;
+mod explain;
+mod fit;
 mod gpus;
 mod inspect;
 mod json;
+mod launch;
 mod names;
+mod plot;
 mod sass;
 mod sheet;
 mod summary;
+mod svg;
+mod sweep;
 mod table;
 mod words;
 
+pub use budget::{budget_sheet, budget_text};
 pub use calc::{calc_sheet, calc_text, matrix_text};
+pub use explain::{explain_sheet, explain_text};
+pub use fit::{fit_sheet, fit_text, fits_text};
 pub use gpus::{gpus_sheet, gpus_text};
 pub use inspect::{inspect_markdown, inspect_sheet, inspect_text};
 pub use json::{json, json_line, write_json_line};
+pub use launch::{launch_sheet, launch_text};
 pub use sass::{Detail, sass_sheet, sass_text};
 pub use sheet::Sheet;
 pub use summary::{summary_markdown, summary_sheet, summary_text};
+pub use svg::sweep_svg;
+pub use sweep::{sweep_sheet, sweep_text};

@@ -5,6 +5,11 @@ use std::collections::BTreeMap;
 
 use occupant_core::shorten;
 
+/// A name cut to `width`.
+pub(crate) fn cut(name: &str, width: usize) -> String {
+    shorten(name, width).into_owned()
+}
+
 /// Each name cut to `width`. Where cutting makes different names alike, those are cut so that the first place where they
 /// differ is in sight: `cutlass::Kernel<…Shape<128, 64>…`.
 pub(crate) fn distinct(names: &[&str], width: usize) -> Vec<String> {

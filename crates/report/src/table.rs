@@ -46,7 +46,9 @@ impl Table {
         let widths = self.widths();
         let shown = self.fitting(&widths, width);
         let titles: Vec<&str> = self.columns.iter().map(|column| column.title).collect();
-        let mut text = self.line(&shown, &widths, &titles);
+        // A list of properties has no titles.
+        let titled = titles.iter().any(|title| !title.is_empty());
+        let mut text = if titled { self.line(&shown, &widths, &titles) } else { String::new() };
         for line in &self.lines {
             text += &match line {
                 Line::Heading(heading) => heading.clone() + "\n",

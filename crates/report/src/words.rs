@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use occupant_core::report::GpuName;
 use unicode_width::UnicodeWidthStr;
 
 /// `1234567` as `1,234,567`.
@@ -20,6 +21,26 @@ pub(crate) fn grouped(number: u64) -> String {
 /// `1 kernel`, `2 kernels`.
 pub(crate) fn count(number: u64, noun: &str) -> String {
     format!("{} {noun}{}", grouped(number), if number == 1 { "" } else { "s" })
+}
+
+/// `2nd`.
+pub(crate) fn ordinal(number: u32) -> String {
+    let ending = match (number % 10, number % 100) {
+        (1, rest) if rest != 11 => "st",
+        (2, rest) if rest != 12 => "nd",
+        (3, rest) if rest != 13 => "rd",
+        _ => "th",
+    };
+    format!("{number}{ending}")
+}
+
+/// `on h100-sxm (9.0)`, `on 9.0`.
+pub(crate) fn on_gpu(gpu: &GpuName) -> String {
+    match gpu.name.as_str() {
+        name if name.starts_with("sm_") => format!("on {}", gpu.compute_capability),
+        name if gpu.compute_capability.is_empty() => format!("on {name}"),
+        name => format!("on {name} ({})", gpu.compute_capability),
+    }
 }
 
 /// A name from a file, which may hold anything, without what would move the cursor or break a line.

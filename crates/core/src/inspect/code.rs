@@ -4,7 +4,8 @@
 use occupant_binary::{Function, Source, Spills};
 use occupant_hardware::ComputeCapability;
 use occupant_sass::{
-    Analysis, Code, Decoder, Known, SpillSite, SpillSums, Structure, listed, tensor_columns, unlisted,
+    Analysis, Code, Decoder, Detail, Instruction, Known, SpillSite, SpillSums, Structure, detail, listed,
+    tensor_columns, unlisted,
 };
 
 use super::ReadCode;
@@ -21,6 +22,8 @@ const HELPER: &str = "$__internal_";
 pub(super) struct FromCode {
     pub(super) spills: SpillRecord,
     pub(super) tensor_columns: Option<u32>,
+    /// Distinct counts that its warps ask for with `setmaxnreg`, ascending.
+    pub(super) register_requests: Vec<u32>,
     pub(super) machine_code: Option<Box<MachineCode>>,
     /// What is wrong with the code.
     pub(super) fault: Option<String>,
@@ -39,7 +42,7 @@ pub(super) fn from_code(
         offsets.sort_unstable();
     }
     let looks = Looks::new(function, offsets.as_deref());
-    if !looks.at_spills && !function.tensor_memory && !sass {
+    if !looks.at_spills && !function.tensor_memory && !function.setmaxnreg && !sass {
         let source = if offsets.is_some() { ANNOTATIONS } else { STACK_ACCESSES };
         return FromCode { spills: record(source, SpillSums::default(), SpillSums::default()), ..FromCode::default() };
     }
@@ -69,6 +72,7 @@ pub(super) fn from_code(
     FromCode {
         spills: if beyond > 0 { from_list() } else { found.record(offsets.is_some()) },
         tensor_columns: if function.tensor_memory { tensor_columns(&code, &structure) } else { None },
+        register_requests: if function.setmaxnreg { register_requests(&code) } else { Vec::new() },
         machine_code: sass.then(|| {
             let mut spills: Vec<u32> = found.sites().filter_map(|site| Some(code.get(site.number)?.offset)).collect();
             spills.sort_unstable();
@@ -80,6 +84,17 @@ pub(super) fn from_code(
             (beyond, _) => Some(format!("{beyond} spill annotations lie outside its code")),
         },
     }
+}
+
+fn register_requests(code: &Code<'_>) -> Vec<u32> {
+    let count = |instruction: Instruction| match detail(&instruction) {
+        Some(Detail::SetRegisters { count, .. }) => count.map(u32::from),
+        _ => None,
+    };
+    let mut requests: Vec<u32> = (0..).map_while(|number| code.get(number)).filter_map(count).collect();
+    requests.sort_unstable();
+    requests.dedup();
+    requests
 }
 
 fn annotated(function: &Function) -> Option<Vec<u32>> {

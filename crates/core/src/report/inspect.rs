@@ -73,6 +73,9 @@ pub struct KernelRecord {
     pub cluster: Option<ClusterRecord>,
     /// Registers are moved between warps at run time.
     pub setmaxnreg: bool,
+    /// Registers per thread that its warps ask for at run time: the distinct requests in its code, ascending. Empty where
+    /// there are none, or where a register holds the number.
+    pub register_requests: Vec<u32>,
     /// Tensor memory is used.
     pub tensor_memory: bool,
     /// Columns of it that the code takes, traced to constants; `null` where it uses none or that can't be traced.

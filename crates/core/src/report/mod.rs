@@ -2,22 +2,35 @@
 //!
 //! Names are a contract (docs/json.md): fields are added, never renamed. Unknown is `null`, never 0.
 
+mod budget;
 mod calc;
+mod explain;
+mod fit;
 mod gpus;
 mod inspect;
+mod launch;
 mod machine;
 mod occupancy;
 mod summary;
+mod sweep;
 
+pub use budget::{AccumulatorRecord, BudgetMatrix, BudgetReport, BudgetVerdict, SplitRecord};
 pub use calc::{ByHandRecord, ByHandStep, CalcInput, CalcReport, MatrixReport, SmRecord};
+pub use explain::{CompiledRecord, ExplainReport, Finding, FixRecord, InequalityRecord};
+pub use fit::{
+    BestBlocks, BlockSizeRecord, BoundEffect, ChangeRecord, EdgeRecord, FitMatrix, FitReport, FromTo, KernelName,
+    RoomRecord, SolutionRecord, StepRecord, Wanted,
+};
 pub use gpus::{GpuLine, GpuRow, GpusReport, LatencyRow, LimitsRow, Origin};
 pub use inspect::{
     BlockFrom, ClusterRecord, Diagnostic, InspectReport, KernelLine, KernelRecord, LaunchRecord, NameRecord, Severity,
     SharedFrom, SpillRecord, StackRecord, Totals,
 };
+pub use launch::{ClusterLaunch, LaunchMatrix, LaunchReport, TileRecord};
 pub use machine::{
     BlockRecord, FunctionRecord, HotLoop, InstructionRecord, LoopFor, LoopRecord, MachineCode, WorkRecord,
 };
 pub(crate) use occupancy::two_decimals;
 pub use occupancy::{AllocatedRecord, Basis, CeilingsRecord, GpuName, OccupancyRecord, RequirementRecord};
 pub use summary::{Extreme, GroupRecord, Histogram, HistogramBin, LimiterShare, OccupancyCensus, SummaryReport};
+pub use sweep::{PointRecord, StairRecord, SweepRecord, SweepReport};

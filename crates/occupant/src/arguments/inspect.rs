@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use occupant_core::{Architecture, GpuSelector, GroupBy, InspectOptions, Launches, ReadCode, Regex, parse_block};
+use occupant_core::{Architecture, GpuSelector, GroupBy, InspectOptions, Launches, ReadCode, Regex};
 
 use occupant_report::Detail;
 
-use super::shape::{SetUp, size};
+use super::gpus::{Gpus, gpus};
+use super::shape::{SetUp, block, size};
 
 /// Keys to sort by. Kernels without the value, and hypothetical occupancies, come last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -101,9 +102,9 @@ pub(crate) struct InspectFlags {
     /// input
     #[arg(required = true, value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
-    /// Answer for this GPU with the image that it runs; repeat for several
+    /// Answer for this GPU with the image that it runs; repeat for several, `current` stands for a set of present parts
     #[arg(long, value_name = "GPU")]
-    pub(crate) gpu: Vec<GpuSelector>,
+    gpu: Vec<Gpus>,
     /// Only images of this architecture; repeat for several
     #[arg(long, value_name = "ARCH")]
     arch: Vec<Architecture>,
@@ -153,14 +154,6 @@ pub(crate) struct InspectFlags {
     threads: Option<usize>,
 }
 
-fn block(text: &str) -> Result<u32, String> {
-    match parse_block(text) {
-        Ok(0) => Err("a block has at least 1 thread".to_owned()),
-        Ok(threads) => Ok(threads),
-        Err(error) => Err(error.to_string()),
-    }
-}
-
 impl InspectFlags {
     /// Whether kernels are filtered by tile.
     pub(crate) fn has_tile(&self) -> bool {
@@ -173,14 +166,8 @@ impl InspectFlags {
     }
 
     /// The GPUs asked for, each once.
-    fn gpus(&self) -> Vec<GpuSelector> {
-        let mut gpus: Vec<GpuSelector> = Vec::new();
-        for gpu in &self.gpu {
-            if !gpus.contains(gpu) {
-                gpus.push(gpu.clone());
-            }
-        }
-        gpus
+    pub(crate) fn gpus(&self) -> Vec<GpuSelector> {
+        gpus(&self.gpu)
     }
 
     /// The options that the flags make, with the launches read from their file.

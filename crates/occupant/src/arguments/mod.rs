@@ -1,11 +1,23 @@
 //! What can be typed. One definition gives parser, help, completions and manual page.
 
+mod budget;
 mod calc;
+mod explain;
+mod fit;
+mod gpus;
 mod inspect;
+mod kernels;
+mod launch;
 mod shape;
 
+pub(crate) use budget::BudgetOptions;
 pub(crate) use calc::CalcOptions;
+pub(crate) use explain::ExplainOptions;
+pub(crate) use fit::{FitOptions, SweepOptions};
 pub(crate) use inspect::{InspectFlags, Sort};
+pub(crate) use kernels::KernelFlags;
+pub(crate) use launch::LaunchOptions;
+pub(crate) use shape::ShapeFlags;
 
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
@@ -28,6 +40,16 @@ pub(crate) enum Command {
     Inspect(Box<InspectFlags>),
     /// Occupancy of one launch shape given by numbers, or of many in a CSV file
     Calc(Box<CalcOptions>),
+    /// What must change for more blocks to fit, how far each step is, and which GPUs a shape fits
+    Fit(Box<FitOptions>),
+    /// Occupancy along one amount: the whole staircase, plotted
+    Sweep(Box<SweepOptions>),
+    /// A grid on a whole GPU: waves, tail, idle SMs, cooperative launches, clusters
+    Launch(Box<LaunchOptions>),
+    /// Register budgets of warp-specialised kernels (setmaxnreg)
+    Budget(Box<BudgetOptions>),
+    /// What a compiler log or launch error means, and the smallest fixes
+    Explain(Box<ExplainOptions>),
     /// GPU models and the limits of their SMs, with sources
     Gpus(GpusOptions),
     /// Print a completion script for a shell

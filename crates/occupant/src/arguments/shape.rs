@@ -1,7 +1,7 @@
 //! Flags of a launch shape, the same for every command that takes one.
 
 use clap::{Args, ValueEnum};
-use occupant_core::{Carveout, PartitionedCaching, Rules, parse_carveout, parse_size};
+use occupant_core::{CalcRequest, Carveout, PartitionedCaching, Rules, Shape, parse_block, parse_carveout, parse_size};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Caching {
@@ -56,4 +56,108 @@ impl SetUp {
 /// Flags for sizes share their words.
 pub(crate) fn size(text: &str) -> Result<u32, String> {
     parse_size(text).map_err(|error| error.to_string())
+}
+
+/// Threads per block, at least one.
+pub(crate) fn block(text: &str) -> Result<u32, String> {
+    match parse_block(text) {
+        Ok(0) => Err("a block has at least 1 thread".to_owned()),
+        Ok(threads) => Ok(threads),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+fn cluster(text: &str) -> Result<u32, String> {
+    match parse_block(text) {
+        Ok(0) => Err("a cluster has at least 1 block".to_owned()),
+        Ok(blocks) => Ok(blocks),
+        Err(_) => Err("write blocks such as 2, or dimensions such as 2x1".to_owned()),
+    }
+}
+
+/// The amounts of a launch shape. What is not given is told apart from what is.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ShapeFlags {
+    /// Registers per thread, as ptxas prints them; they do not bound where not given
+    #[arg(long, visible_alias = "regs", value_name = "N", help_heading = "Launch shape",
+        value_parser = clap::value_parser!(u32).range(..=65536))]
+    pub(crate) registers: Option<u32>,
+    /// Threads per block, or dimensions such as 16x16 [default: 256]
+    #[arg(long, value_name = "N", value_parser = block, help_heading = "Launch shape")]
+    pub(crate) block: Option<u32>,
+    /// Static shared memory per block [default: 0]
+    #[arg(long, alias = "smem-static", value_name = "SIZE", value_parser = size, help_heading = "Launch shape")]
+    pub(crate) shared_static: Option<u32>,
+    /// Dynamic shared memory per block [default: 0]
+    #[arg(long, alias = "smem-dynamic", value_name = "SIZE", value_parser = size, help_heading = "Launch shape")]
+    pub(crate) shared_dynamic: Option<u32>,
+    /// Named barriers per block [default: 1]
+    #[arg(long, value_name = "N", help_heading = "Launch shape", value_parser = clap::value_parser!(u32).range(..=65536))]
+    pub(crate) barriers: Option<u32>,
+    /// Virtual resources per block (10.0 and later) [default: 0]
+    #[arg(long, value_name = "N", help_heading = "Launch shape")]
+    pub(crate) virtual_resources: Option<u32>,
+    /// Tensor-memory columns per block in all (10.0 and later)
+    #[arg(long, value_name = "N", help_heading = "Launch shape")]
+    pub(crate) tensor_columns: Option<u32>,
+    /// Blocks per cluster, or dimensions such as 2x1
+    #[arg(long, value_name = "N", value_parser = cluster, help_heading = "Launch shape")]
+    pub(crate) cluster: Option<u32>,
+    #[command(flatten)]
+    pub(crate) set_up: SetUp,
+}
+
+impl ShapeFlags {
+    /// No flag given, for commands that take none.
+    pub(crate) const fn none() -> Self {
+        Self {
+            registers: None,
+            block: None,
+            shared_static: None,
+            shared_dynamic: None,
+            barriers: None,
+            virtual_resources: None,
+            tensor_columns: None,
+            cluster: None,
+            set_up: SetUp {
+                carveout: Carveout::Default,
+                partitioned_caching: Caching::Off,
+                rules: RulesFlag::Cuda13_5,
+            },
+        }
+    }
+
+    /// The request that the flags make.
+    pub(crate) fn request(&self) -> CalcRequest {
+        CalcRequest {
+            shape: Shape {
+                registers_per_thread: self.registers.unwrap_or(0),
+                threads_per_block: self.block.unwrap_or(256),
+                shared_static: self.shared_static.unwrap_or(0),
+                shared_dynamic: self.shared_dynamic.unwrap_or(0),
+                barriers: self.barriers.unwrap_or(1),
+                virtual_resources: self.virtual_resources.unwrap_or(0),
+                tensor_columns: self.tensor_columns.unwrap_or(0),
+                carveout: self.set_up.carveout(),
+                partitioned_caching: self.set_up.partitioned_caching(),
+                shared_opt_in: true,
+            },
+            cluster: self.cluster,
+            rules: self.set_up.rules(),
+            ..CalcRequest::default()
+        }
+    }
+
+    /// The first flag given of those that a file answers.
+    pub(crate) fn of_a_file(&self) -> Option<&'static str> {
+        let given = [
+            ("--registers", self.registers.is_some()),
+            ("--shared-static", self.shared_static.is_some()),
+            ("--barriers", self.barriers.is_some()),
+            ("--virtual-resources", self.virtual_resources.is_some()),
+            ("--tensor-columns", self.tensor_columns.is_some()),
+            ("--cluster", self.cluster.is_some()),
+        ];
+        given.into_iter().find(|(_, given)| *given).map(|(flag, _)| flag)
+    }
 }

@@ -16,7 +16,8 @@ pub(crate) fn run(options: &CalcOptions, output: &mut Output) -> anyhow::Result<
     if let Some(file) = &options.batch {
         return batch(file, options, output);
     }
-    let named = options.gpu.iter().map(|gpu| Target::named(gpu, request.rules));
+    let gpus = options.gpus();
+    let named = gpus.iter().map(|gpu| Target::named(gpu, request.rules));
     let targets: Vec<Target<'_>> = named.collect::<Result<_, _>>()?;
     let [target] = targets.as_slice() else {
         if targets.is_empty() {
@@ -55,13 +56,14 @@ fn batch(file: &Path, options: &CalcOptions, output: &mut Output) -> anyhow::Res
     if !matches!(output.format(), Format::Table | Format::Csv) {
         bail!("--batch answers in CSV: leave --format and --json away");
     }
-    if options.gpu.len() > 1 {
+    let gpus = options.gpus();
+    if gpus.len() > 1 {
         bail!("--batch takes one --gpu; name others in a column gpu or cc");
     }
     let request = options.request();
     let name = file.display().to_string();
     let input = lines(file).with_context(|| name.clone())?;
-    let gpu = options.gpu.first();
+    let gpu = gpus.first();
     if let Some(gpu) = gpu {
         Target::named(gpu, request.rules)?;
     }

@@ -1,32 +1,25 @@
 //! `occupant inspect`.
 
 use std::cmp::Reverse;
-use std::io::{self, IsTerminal, Write, stderr};
-use std::path::Path;
-use std::time::{Duration, Instant};
+use std::io::Write;
 
 use anyhow::Context;
-use indicatif::{ProgressBar, ProgressStyle};
-use occupant_core::report::{
-    Basis, Diagnostic, InspectReport, KernelLine, KernelRecord, Severity, SummaryReport, Totals,
-};
-use occupant_core::{Event, File as CoreFile, InspectOptions, Launches, Summary, Target, inspect};
+use occupant_core::report::{Basis, InspectReport, KernelRecord, Severity, SummaryReport, Totals};
+use occupant_core::{Launches, Summary, Target};
 use occupant_report::{
     Detail, inspect_markdown, inspect_sheet, inspect_text, json, json_line, sass_sheet, sass_text, summary_markdown,
-    summary_sheet, summary_text, write_json_line,
+    summary_sheet, summary_text,
 };
 
 use super::Status;
 use crate::arguments::{InspectFlags, Sort};
-use crate::file::{Found, Input, Spool, companion, files, lines};
+use crate::file::lines;
 use crate::output::{self, Format, Output};
-
-/// A scan that takes longer than this shows its progress.
-const PATIENCE: Duration = Duration::from_millis(700);
+use crate::scan::{Keep, Scan, json_lines};
 
 pub(crate) fn run(flags: &InspectFlags, output: &mut Output) -> anyhow::Result<Status> {
-    for gpu in &flags.gpu {
-        Target::named(gpu, flags.set_up.rules())?;
+    for gpu in flags.gpus() {
+        Target::named(&gpu, flags.set_up.rules())?;
     }
     let launches = match &flags.launches {
         None => Launches::default(),
@@ -41,175 +34,77 @@ pub(crate) fn run(flags: &InspectFlags, output: &mut Output) -> anyhow::Result<S
         Format::Jsonl if flags.sort.is_none() && flags.top.is_none() => Keep::Nothing,
         _ => Keep::All(Vec::new()),
     };
-    let mut scan = Scan { options: &options, keep, diagnostics: Vec::new(), totals: Totals::default() };
+    let mut scan = Scan::new(&options, keep);
     for path in &flags.paths {
-        scan.path(path, output)?;
+        scan.path(path, output.writer())?;
     }
-    scan.note_what_matched_nothing(flags);
-    scan.print(flags, output)
+    note_what_matched_nothing(&mut scan, flags);
+    finish(scan, flags, output)
 }
 
-/// What a scan's threads make of kernels.
-enum Made {
-    /// Lines of jsonl, where nothing has to be kept.
-    Lines(io::Result<Vec<u8>>),
-    /// The records themselves.
-    Records(Vec<KernelRecord>),
+/// A filter or a launch that nothing matches is mostly a slip.
+fn note_what_matched_nothing(scan: &mut Scan<'_>, flags: &InspectFlags) {
+    let file = flags.paths.first().map_or_else(String::new, |path| path.display().to_string());
+    let Totals { read, not_selected, kernels, filtered, .. } = scan.totals;
+    if kernels > 0 && filtered == kernels {
+        let message = format!(
+            "{} none of {kernels} kernels",
+            if flags.has_tile() { "the filters match" } else { "--kernel matches" }
+        );
+        scan.say(Severity::Warning, "no_match", file.clone(), message);
+    }
+    if read == 0 && not_selected > 0 && flags.gpus().is_empty() {
+        let message = format!("--arch matches none of {not_selected} cubins");
+        scan.say(Severity::Warning, "no_match", file, message);
+    } else if read == 0 && not_selected > 0 && flags.has_arch() {
+        let message = format!("--gpu and --arch together match none of {not_selected} cubins");
+        scan.say(Severity::Warning, "no_match", file, message);
+    }
+    let unmatched: Vec<String> = scan.options.launches.unmatched().into_iter().map(str::to_owned).collect();
+    if let (Some(first), Some(launches)) = (unmatched.first(), &flags.launches) {
+        let message = match unmatched.len() {
+            1 => format!("no kernel is named `{first}`"),
+            number => format!("{number} names are no kernel's, the first is `{first}`"),
+        };
+        scan.say(Severity::Warning, "no_match", launches.display().to_string(), message);
+    }
 }
 
-/// What becomes of a kernel once it is known.
-enum Keep {
-    /// Printed at once.
-    Nothing,
-    /// Counted.
-    Census(Box<Summary>),
-    /// Kept to be sorted and laid out.
-    All(Vec<KernelRecord>),
-}
-
-struct Scan<'a> {
-    options: &'a InspectOptions,
-    keep: Keep,
-    diagnostics: Vec<Diagnostic>,
-    totals: Totals,
-}
-
-impl Scan<'_> {
-    fn say(&mut self, severity: Severity, code: &str, file: String, message: String) {
-        self.diagnostics.push(Diagnostic { severity, code: code.to_owned(), file, place: None, message });
-    }
-
-    fn failed(&mut self, file: String, message: &str) {
-        self.say(Severity::Error, "file", file, message.to_owned());
-    }
-
-    /// A file, or all in a directory.
-    fn path(&mut self, path: &Path, output: &mut Output) -> anyhow::Result<()> {
-        let before = (self.totals.images, self.diagnostics.len());
-        let (found, unlisted) = files(path);
-        for (folder, error) in unlisted {
-            self.failed(folder.display().to_string(), &error.to_string());
+fn finish(mut scan: Scan<'_>, flags: &InspectFlags, output: &mut Output) -> anyhow::Result<Status> {
+    let failed = scan.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
+    let (printed, diagnostics) = match scan.keep {
+        Keep::Census(summary) => {
+            let report = summary.report(scan.totals, scan.diagnostics);
+            (print_summary(&report, output), report.diagnostics)
         }
-        let in_directory = found.iter().all(|file| !file.named);
-        for file in found {
-            self.file(&file, output)?;
-        }
-        if in_directory && (self.totals.images, self.diagnostics.len()) == before {
-            self.failed(path.display().to_string(), "nothing in this directory has CUDA device code");
-        }
-        Ok(())
-    }
-
-    /// A filter or a launch that nothing matches is mostly a slip.
-    fn note_what_matched_nothing(&mut self, flags: &InspectFlags) {
-        let file = flags.paths.first().map_or_else(String::new, |path| path.display().to_string());
-        let Totals { read, not_selected, kernels, filtered, .. } = self.totals;
-        if kernels > 0 && filtered == kernels {
-            let message = format!(
-                "{} none of {kernels} kernels",
-                if flags.has_tile() { "the filters match" } else { "--kernel matches" }
-            );
-            self.say(Severity::Warning, "no_match", file.clone(), message);
-        }
-        if read == 0 && not_selected > 0 && flags.gpu.is_empty() {
-            let message = format!("--arch matches none of {not_selected} cubins");
-            self.say(Severity::Warning, "no_match", file, message);
-        } else if read == 0 && not_selected > 0 && flags.has_arch() {
-            let message = format!("--gpu and --arch together match none of {not_selected} cubins");
-            self.say(Severity::Warning, "no_match", file, message);
-        }
-        let unmatched: Vec<String> = self.options.launches.unmatched().into_iter().map(str::to_owned).collect();
-        if let (Some(first), Some(launches)) = (unmatched.first(), &flags.launches) {
-            let message = match unmatched.len() {
-                1 => format!("no kernel is named `{first}`"),
-                number => format!("{number} names are no kernel's, the first is `{first}`"),
+        Keep::All(mut kernels) => {
+            if let Some(key) = flags.sort {
+                sort(&mut kernels, key);
+            }
+            if let Some(top) = flags.top {
+                scan.totals.not_shown = keep_top(&mut kernels, top);
+            }
+            let report = InspectReport {
+                schema: "occupant.inspect.v1",
+                kernels,
+                diagnostics: scan.diagnostics,
+                totals: scan.totals,
             };
-            self.say(Severity::Warning, "no_match", launches.display().to_string(), message);
+            let printed = match flags.sass {
+                Some(sass) => print_sass(&report, sass.into(), output),
+                None => print(&report, flags.names, output),
+            };
+            (printed, report.diagnostics)
         }
-    }
-
-    fn file(&mut self, found: &Found, output: &mut Output) -> anyhow::Result<()> {
-        let name = found.path.display().to_string();
-        let input = match Input::open(&found.path) {
-            Ok(input) => input,
-            Err(error) => {
-                // The chain starts with the file's name, which the diagnostic has already.
-                let cause = error.chain().skip(1).map(ToString::to_string).collect::<Vec<_>>().join(": ");
-                self.failed(name, &cause);
-                return Ok(());
-            }
-        };
-        let mut progress = Progress::new(&name);
-        let mut written: io::Result<()> = Ok(());
-        let at_once = matches!(self.keep, Keep::Nothing);
-        let make = |kernels: Vec<KernelRecord>| {
-            if at_once { Made::Lines(json_lines(&kernels)) } else { Made::Records(kernels) }
-        };
-        let keep = &mut self.keep;
-        let companion = companion(&found.path);
-        let file = CoreFile { name: &name, source: &input, companion: companion.as_deref() };
-        let outcome = inspect(&file, &Spool, self.options, &make, &mut |event| match event {
-            Event::Progress { done, total } => progress.show(done, total),
-            Event::Kernels(Made::Lines(lines)) if written.is_ok() => {
-                written = lines.and_then(|lines| output.writer().write_all(&lines));
-            }
-            Event::Kernels(Made::Lines(_)) => {}
-            Event::Kernels(Made::Records(records)) => match keep {
-                Keep::All(kernels) => kernels.extend(records),
-                Keep::Census(summary) => records.iter().for_each(|kernel| summary.add(kernel)),
-                Keep::Nothing => {}
-            },
-        });
-        written?;
-        // Of a directory, binaries without device code and PTX beside its cubin are usual; the totals count the latter.
-        let worth_saying = |diagnostic: &Diagnostic| {
-            found.named || (diagnostic.severity != Severity::Note && diagnostic.code != "no_device_code")
-        };
-        let without_code = !found.named && outcome.totals.images == 0;
-        self.diagnostics.extend(outcome.diagnostics.into_iter().filter(worth_saying));
-        if without_code {
-            return Ok(());
-        }
-        self.totals.add(&outcome.totals);
-        Ok(())
-    }
-
-    fn print(mut self, flags: &InspectFlags, output: &mut Output) -> anyhow::Result<Status> {
-        let failed = self.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
-        let (printed, diagnostics) = match self.keep {
-            Keep::Census(summary) => {
-                let report = summary.report(self.totals, self.diagnostics);
-                (print_summary(&report, output), report.diagnostics)
-            }
-            Keep::All(mut kernels) => {
-                if let Some(key) = flags.sort {
-                    sort(&mut kernels, key);
-                }
-                if let Some(top) = flags.top {
-                    self.totals.not_shown = keep_top(&mut kernels, top);
-                }
-                let report = InspectReport {
-                    schema: "occupant.inspect.v1",
-                    kernels,
-                    diagnostics: self.diagnostics,
-                    totals: self.totals,
-                };
-                let printed = match flags.sass {
-                    Some(sass) => print_sass(&report, sass.into(), output),
-                    None => print(&report, flags.names, output),
-                };
-                (printed, report.diagnostics)
-            }
-            Keep::Nothing => (output.finish().map_err(anyhow::Error::from), self.diagnostics),
-        };
-        // Whatever becomes of standard output, what went wrong is told.
-        diagnostics.iter().for_each(output::diagnostic);
-        match printed {
-            Err(error) if failed && output::is_broken_pipe(&error) => Ok(Status::CouldNot),
-            Err(error) => Err(error),
-            Ok(()) if failed => Ok(Status::CouldNot),
-            Ok(()) => Ok(Status::Done),
-        }
+        Keep::Nothing => (output.finish().map_err(anyhow::Error::from), scan.diagnostics),
+    };
+    // Whatever becomes of standard output, what went wrong is told.
+    diagnostics.iter().for_each(output::diagnostic);
+    match printed {
+        Err(error) if failed && output::is_broken_pipe(&error) => Ok(Status::CouldNot),
+        Err(error) => Err(error),
+        Ok(()) if failed => Ok(Status::CouldNot),
+        Ok(()) => Ok(Status::Done),
     }
 }
 
@@ -265,14 +160,6 @@ fn keep_top(kernels: &mut Vec<KernelRecord>, top: usize) -> u32 {
     u32::try_from(before - kernels.len()).unwrap_or(u32::MAX)
 }
 
-fn json_lines(kernels: &[KernelRecord]) -> io::Result<Vec<u8>> {
-    let mut lines = Vec::new();
-    for kernel in kernels {
-        write_json_line(&mut lines, &KernelLine { schema: "occupant.kernel.v1", kernel })?;
-    }
-    Ok(lines)
-}
-
 /// Sorts so that kernels without the value come last; equal ones stay in file order.
 fn sort(kernels: &mut [KernelRecord], key: Sort) {
     match key {
@@ -307,38 +194,4 @@ fn sort(kernels: &mut [KernelRecord], key: Sort) {
 fn arch_key(kernel: &KernelRecord) -> (usize, &str) {
     let arch = kernel.arch.as_deref().unwrap_or("");
     (arch.bytes().filter(u8::is_ascii_digit).count(), arch)
-}
-
-/// A bar on standard error for long scans in a terminal.
-struct Progress {
-    name: String,
-    started: Instant,
-    bar: Option<ProgressBar>,
-}
-
-impl Progress {
-    fn new(name: &str) -> Self {
-        Self { name: name.to_owned(), started: Instant::now(), bar: None }
-    }
-
-    fn show(&mut self, done: usize, total: usize) {
-        if self.bar.is_none() && self.started.elapsed() > PATIENCE && stderr().is_terminal() {
-            let bar = ProgressBar::new(total as u64).with_message(self.name.clone());
-            if let Ok(style) = ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len} images") {
-                bar.set_style(style);
-            }
-            self.bar = Some(bar);
-        }
-        if let Some(bar) = &self.bar {
-            bar.set_position(done as u64);
-        }
-    }
-}
-
-impl Drop for Progress {
-    fn drop(&mut self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
-    }
 }

@@ -1,9 +1,14 @@
 //! One file a command: from flags to a printed answer and a status.
 
+pub(crate) mod budget;
 pub(crate) mod calc;
+pub(crate) mod explain;
+pub(crate) mod fit;
 pub(crate) mod gpus;
 pub(crate) mod inspect;
+pub(crate) mod launch;
 pub(crate) mod manual;
+pub(crate) mod sweep;
 
 use std::process::ExitCode;
 

@@ -1,0 +1,383 @@
+//! Register budgets of warp-specialised kernels, from numbers or from a kernel's own requests.
+
+use occupant_hardware::SmLimits;
+use occupant_occupancy::{
+    Budget, InvalidBudget, REQUEST_STEP, Requests, Schedule, Shape, WARPGROUP_THREADS, accumulator_registers,
+    budget as add_up, legal_splits, most_min_blocks, occupancy, register_cap,
+};
+use thiserror::Error;
+
+use crate::report::{AccumulatorRecord, BudgetReport, BudgetVerdict, GpuName, KernelName, KernelRecord, SplitRecord};
+use crate::target::Target;
+
+/// `__launch_bounds__(threads, min_blocks)`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LaunchBounds {
+    /// Threads of the largest block.
+    pub threads: u32,
+    /// Minimum blocks per SM.
+    pub min_blocks: Option<u32>,
+}
+
+/// A GEMM's output tile and how warpgroups share it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Accumulators {
+    /// Rows.
+    pub m: u32,
+    /// Columns.
+    pub n: u32,
+    /// Who holds it.
+    pub schedule: Schedule,
+}
+
+/// Requests by numbers.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct BudgetRequest {
+    /// Registers per thread by warpgroup; `None` for one that makes no request.
+    pub warpgroups: Vec<Option<u32>>,
+    /// The launch bounds; without them the block's threads and [`Self::blocks`] are taken.
+    pub bounds: Option<LaunchBounds>,
+    /// Blocks per SM that shall be resident.
+    pub blocks: Option<u32>,
+    /// Registers per thread as compiled; from the launch bounds where `None`.
+    pub registers: Option<u32>,
+    /// The cap of `__maxnreg__`, which fixes the launch-time count as a minimum of blocks does.
+    pub maxnreg: Option<u32>,
+    /// Accumulators to hold beside.
+    pub tile: Option<Accumulators>,
+}
+
+/// A request that means nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum BudgetError {
+    /// A request that the compiler refuses.
+    #[error(transparent)]
+    Invalid(#[from] InvalidBudget),
+    /// No `setmaxnreg` on this architecture.
+    #[error("setmaxnreg needs compute capability 9.0 or later, this is {found}")]
+    TooOld {
+        /// As asked.
+        found: String,
+    },
+    /// The block is larger than its bounds.
+    #[error(
+        "{warpgroups} warpgroups are {threads} threads, the launch bounds allow {allowed}: set them with --launch-bounds"
+    )]
+    OverBounds {
+        /// Warpgroups given.
+        warpgroups: u32,
+        /// Their threads.
+        threads: u32,
+        /// Threads allowed.
+        allowed: u32,
+    },
+    /// A number out of range.
+    #[error("{what} takes 1 to {most}, found {found}")]
+    OutOfRange {
+        /// What was given.
+        what: &'static str,
+        /// The number.
+        found: u32,
+        /// The largest.
+        most: u32,
+    },
+}
+
+/// Where the launch-time register count comes from.
+enum Entry {
+    /// So many registers per thread, and why.
+    Known(u32, String),
+    /// The compiler does not fix it, and drops the requests.
+    Unknown(String),
+}
+
+/// The verdict on requests given by numbers.
+///
+/// # Errors
+/// [`BudgetError`] for requests that mean nothing.
+pub fn budget(target: Target<'_>, request: &BudgetRequest) -> Result<BudgetReport, BudgetError> {
+    let limits = target.limits;
+    supported(limits)?;
+    let requests = Requests::new(request.warpgroups.clone())?;
+    let threads = requests.warpgroups().saturating_mul(WARPGROUP_THREADS);
+    in_range("a block's threads", threads, limits.max_threads_per_block)?;
+    for cap in [request.registers, request.maxnreg].into_iter().flatten() {
+        in_range("a register count", cap, limits.max_registers_per_thread)?;
+    }
+    if let Some(bounds) = request.bounds {
+        in_range("launch bounds' threads", bounds.threads, limits.max_threads_per_block)?;
+        if bounds.threads < threads {
+            let warpgroups = requests.warpgroups();
+            return Err(BudgetError::OverBounds { warpgroups, threads, allowed: bounds.threads });
+        }
+    }
+    let base = BudgetReport {
+        schema: "occupant.budget.v1",
+        gpu: gpu_name(target),
+        kernel: None,
+        verdict: BudgetVerdict::Ignored,
+        launch_registers: None,
+        threads,
+        requests: request.warpgroups.clone(),
+        pool: None,
+        requested: None,
+        blocks_per_sm: None,
+        legal_splits: Vec::new(),
+        accumulators: request.tile.map(|tile| accumulators(tile, &requests)),
+        reason: String::new(),
+        notes: Vec::new(),
+    };
+    Ok(match entry(limits, request, threads) {
+        Entry::Unknown(why) => BudgetReport {
+            reason: format!("the compiler drops the requests (ptxas note C7508): {why}"),
+            notes: vec![
+                "a kernel whose requests are dropped runs with one register count for all its warps: it can work, slowly"
+                    .to_owned(),
+            ],
+            ..base
+        },
+        Entry::Known(registers, from) => {
+            let found = add_up(&requests, registers);
+            let blocks_per_sm = resident(limits, found.launch_registers, threads);
+            BudgetReport {
+                verdict: if found.holds() { BudgetVerdict::Legal } else { BudgetVerdict::HangRisk },
+                launch_registers: Some(found.launch_registers),
+                pool: Some(found.pool),
+                requested: Some(found.requested),
+                blocks_per_sm: Some(blocks_per_sm),
+                legal_splits: splits(&requests, &found),
+                reason: reason(&requests, &found, &from),
+                notes: std::iter::once(occupancy_note(found.launch_registers, blocks_per_sm, request.blocks))
+                    .chain(conditions(&requests, &found))
+                    .collect(),
+                ..base
+            }
+        }
+    })
+}
+
+fn supported(limits: &SmLimits) -> Result<(), BudgetError> {
+    if limits.capability.major < 9 {
+        return Err(BudgetError::TooOld { found: limits.capability.to_string() });
+    }
+    Ok(())
+}
+
+fn in_range(what: &'static str, found: u32, most: u32) -> Result<(), BudgetError> {
+    if (1..=most).contains(&found) { Ok(()) } else { Err(BudgetError::OutOfRange { what, found, most }) }
+}
+
+fn gpu_name(target: Target<'_>) -> GpuName {
+    let capability = target.limits.capability;
+    target.name().unwrap_or_else(|| GpuName {
+        name: format!("sm_{}{}", capability.major, capability.minor),
+        compute_capability: capability.to_string(),
+    })
+}
+
+fn entry(limits: &SmLimits, request: &BudgetRequest, threads: u32) -> Entry {
+    let known = |registers, from: &str| Entry::Known(registers, from.to_owned());
+    if let Some(cap) = request.maxnreg {
+        return known(request.registers.unwrap_or(cap), "as __maxnreg__ fixes it");
+    }
+    let (bound_threads, min_blocks, from) = match request.bounds {
+        Some(LaunchBounds { threads, min_blocks: None }) => {
+            return Entry::Unknown(format!(
+                "launch bounds without a minimum of blocks leave the register count at launch open; write \
+                 __launch_bounds__({threads}, 1)"
+            ));
+        }
+        Some(LaunchBounds { threads, min_blocks: Some(min_blocks) }) => (threads, min_blocks, "by its launch bounds"),
+        None => (threads, request.blocks.unwrap_or(1), "assuming launch bounds"),
+    };
+    match register_cap(limits, bound_threads, min_blocks) {
+        None => Entry::Unknown(format!(
+            "a minimum of {min_blocks} blocks of {bound_threads} threads is out of range on {}, at most {} fit, so that it is \
+             ignored as well",
+            limits.capability,
+            most_min_blocks(limits, bound_threads)
+        )),
+        Some(cap) => Entry::Known(request.registers.unwrap_or(cap), format!("{from} ({bound_threads}, {min_blocks})")),
+    }
+}
+
+fn resident(limits: &SmLimits, registers: u32, threads: u32) -> u32 {
+    let shape = Shape { registers_per_thread: registers, threads_per_block: threads, ..Shape::default() };
+    occupancy(limits, &shape).map_or(0, |found| found.blocks_per_sm)
+}
+
+/// Warpgroups that ask for fewer and for more registers than they got.
+fn sides(requests: &Requests, launch: u32) -> (u32, u32) {
+    let count = |wanted: &dyn Fn(u32) -> bool| {
+        let matching = requests.as_slice().iter().flatten().filter(|request| wanted(**request)).count();
+        u32::try_from(matching).unwrap_or(u32::MAX)
+    };
+    (count(&|request| request < launch), count(&|request| request > launch))
+}
+
+fn splits(requests: &Requests, found: &Budget) -> Vec<SplitRecord> {
+    let all = requests.warpgroups();
+    let (giving, taking) = match sides(requests, found.launch_registers) {
+        (0, _) | (_, 0) => (1, all.saturating_sub(1)),
+        sides => sides,
+    };
+    let keeping = u64::from(all.saturating_sub(giving).saturating_sub(taking)) * u64::from(found.launch_registers);
+    let splits = legal_splits(giving, taking, found.launch_registers);
+    let record = |split: occupant_occupancy::Split| {
+        let per_thread =
+            u64::from(split.gives) * u64::from(giving) + u64::from(split.takes) * u64::from(taking) + keeping;
+        SplitRecord { gives: split.gives, takes: split.takes, requested: per_thread * u64::from(WARPGROUP_THREADS) }
+    };
+    splits.into_iter().map(record).collect()
+}
+
+fn reason(requests: &Requests, found: &Budget, from: &str) -> String {
+    let launch = found.launch_registers;
+    let all = u64::from(requests.warpgroups()) * u64::from(launch);
+    let asked = found.requested / u64::from(WARPGROUP_THREADS);
+    let groups = requests.warpgroups();
+    let base = format!(
+        "{groups} warpgroups get {launch} registers per thread at launch {from}: {groups} x {launch} = {all}; the requests add \
+         up to {asked}"
+    );
+    match (found.holds(), found.raises) {
+        (true, true) => format!("{base}, which the block has"),
+        (true, false) => format!("{base}, and none asks for more than it got"),
+        (false, _) if sides(requests, launch).0 == 0 => {
+            format!("{base}: no warpgroup gives any back, so that a raise waits for ever")
+        }
+        (false, _) => format!("{base}, {} too many: the last raise waits for ever", asked - all),
+    }
+}
+
+fn occupancy_note(launch: u32, blocks_per_sm: u32, wanted: Option<u32>) -> String {
+    let follows = format!(
+        "occupancy follows the count at launch, {launch} registers: {} per SM by registers, warps and block slots; \
+         requests change nothing about it",
+        if blocks_per_sm == 1 { "1 block".to_owned() } else { format!("{blocks_per_sm} blocks") }
+    );
+    match wanted.filter(|wanted| *wanted > blocks_per_sm) {
+        Some(wanted) => format!("{follows}. {wanted} were asked for"),
+        None => follows,
+    }
+}
+
+/// What has to be true beside the sum.
+fn conditions(requests: &Requests, found: &Budget) -> Vec<String> {
+    if !(found.holds() && found.raises) {
+        return Vec::new();
+    }
+    let mut notes = vec![
+        "it holds only where every warp of a warpgroup executes its request: one that leaves early or skips a decrease gives \
+         nothing back, and the others hang"
+            .to_owned(),
+    ];
+    let left = found.pool.saturating_sub(found.requested) / u64::from(WARPGROUP_THREADS);
+    if left > 0 {
+        notes.push(second_reading(requests, found, left));
+    }
+    notes
+}
+
+/// CUTLASS' maintainers read the rule as an equality (NVIDIA/cutlass#2007); both readings are told.
+fn second_reading(requests: &Requests, found: &Budget, left: u64) -> String {
+    let all = found.pool / u64::from(WARPGROUP_THREADS);
+    let lowest = requests.as_slice().iter().copied().flatten().min().unwrap_or(0);
+    let (giving, _) = sides(requests, found.launch_registers);
+    let raised = left.checked_div(u64::from(giving)).filter(|extra| extra.is_multiple_of(u64::from(REQUEST_STEP)));
+    let how = raised.map_or_else(String::new, |extra| {
+        format!(": {} instead of {lowest} for those that give does", u64::from(lowest) + extra)
+    });
+    format!(
+        "another reading (NVIDIA/cutlass#2007): the requests should add up to exactly {all}, they leave {left} unused{how}; by \
+         the sum alone fewer can't hang"
+    )
+}
+
+fn accumulators(tile: Accumulators, requests: &Requests) -> AccumulatorRecord {
+    let registers = accumulator_registers(tile.m, tile.n, tile.schedule);
+    let most = requests.as_slice().iter().copied().flatten().max();
+    let says = match most {
+        _ if registers > 255 => format!("{registers} accumulators are more than a thread can have: they spill"),
+        Some(most) if registers >= u64::from(most) => {
+            format!("{registers} accumulators leave nothing of the {most} registers asked for: they spill")
+        }
+        Some(most) => format!(
+            "{registers} of the {most} registers asked for hold accumulators, {} are left",
+            u64::from(most) - registers
+        ),
+        None => format!("{registers} registers per thread hold accumulators"),
+    };
+    let schedule = match tile.schedule {
+        Schedule::Pingpong => "pingpong",
+        Schedule::Cooperative => "cooperative",
+    };
+    AccumulatorRecord { tile: [tile.m, tile.n], schedule, registers, says }
+}
+
+/// The verdict on a kernel's own requests; which warpgroup makes which is decided at run time, so the costliest assignment
+/// in which each request is made counts.
+///
+/// # Errors
+/// [`BudgetError`] where the architecture has no `setmaxnreg`.
+pub fn budget_of_kernel(target: Target<'_>, kernel: &KernelRecord) -> Result<BudgetReport, BudgetError> {
+    supported(target.limits)?;
+    let threads = kernel.launch.block.unwrap_or(0);
+    let launch = kernel.registers.unwrap_or(0).next_multiple_of(REQUEST_STEP);
+    let blocks_per_sm = kernel.occupancy.as_ref().map(|found| found.blocks_per_sm);
+    let base = BudgetReport {
+        schema: "occupant.budget.v1",
+        gpu: gpu_name(target),
+        kernel: Some(KernelName::from(kernel)),
+        verdict: BudgetVerdict::Ignored,
+        launch_registers: Some(launch),
+        threads,
+        requests: kernel.register_requests.iter().copied().map(Some).collect(),
+        pool: None,
+        requested: None,
+        blocks_per_sm,
+        legal_splits: Vec::new(),
+        accumulators: None,
+        reason: String::new(),
+        notes: Vec::new(),
+    };
+    if kernel.register_requests.is_empty() {
+        let reason = if kernel.setmaxnreg {
+            "its requests are held in registers: which they are its code does not say"
+        } else {
+            "its machine code has no setmaxnreg: where the source asks for it, the compiler dropped it (ptxas note C7508: no \
+             minimum of blocks in the launch bounds)"
+        };
+        return Ok(BudgetReport { reason: reason.to_owned(), ..base });
+    }
+    let groups = (threads / WARPGROUP_THREADS).max(1) as usize;
+    let mut sorted = kernel.register_requests.clone();
+    sorted.sort_unstable();
+    let most = sorted.last().copied().unwrap_or(launch);
+    // Each request is made by one warpgroup, the largest by all that are left.
+    let mut assigned: Vec<Option<u32>> = sorted.iter().rev().take(groups).copied().map(Some).collect();
+    if sorted.len() > groups {
+        assigned = vec![Some(most); groups];
+    }
+    assigned.resize(groups, Some(most));
+    let requests = Requests::new(assigned)?;
+    let found = add_up(&requests, launch);
+    let list: Vec<String> = sorted.iter().map(ToString::to_string).collect();
+    let assumed = format!(
+        "which warpgroup asks for what is decided at run time: of {} the largest is taken for all {groups} but one each for the \
+         others",
+        list.join(", ")
+    );
+    let follows = "occupancy follows the count at launch; requests change nothing about it".to_owned();
+    let notes = [follows, assumed].into_iter().chain(conditions(&requests, &found)).collect();
+    Ok(BudgetReport {
+        verdict: if found.holds() { BudgetVerdict::Legal } else { BudgetVerdict::HangRisk },
+        pool: Some(found.pool),
+        requested: Some(found.requested),
+        legal_splits: splits(&requests, &found),
+        reason: reason(&requests, &found, "as compiled"),
+        notes,
+        ..base
+    })
+}

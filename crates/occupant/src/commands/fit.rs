@@ -1,0 +1,56 @@
+//! `occupant fit`.
+
+use occupant_core::report::{FitMatrix, FitReport};
+use occupant_core::{current_gpus, fit, fit_without_shape};
+use occupant_report::{fit_sheet, fit_text, fits_text, json, json_line};
+
+use super::Status;
+use crate::arguments::FitOptions;
+use crate::output::{Format, Output};
+use crate::subjects::subjects;
+
+pub(crate) fn run(options: &FitOptions, output: &mut Output) -> anyhow::Result<Status> {
+    let mut gpus = options.of.gpus();
+    if gpus.is_empty() {
+        gpus = current_gpus();
+    }
+    let asked = subjects(&options.of, &options.shape, &gpus)?;
+    let request = options.request();
+    let mut results = Vec::new();
+    for subject in asked.all {
+        results.push(match subject {
+            Ok(subject) => fit(subject.target()?, &subject, &request)?,
+            Err(without) => fit_without_shape(without),
+        });
+    }
+    // Of a file that has no image for some of the GPUs nobody asked for, those that have one answer.
+    let answered = results.iter().any(|result| result.input.is_some());
+    let yes = answered && results.iter().filter(|result| result.input.is_some()).all(reached);
+    print(results, output)?;
+    Ok(match (asked.failed, yes) {
+        (true, _) => Status::CouldNot,
+        (false, true) => Status::Done,
+        (false, false) => Status::No,
+    })
+}
+
+/// Whether the blocks asked for can be reached; without a number, whether the shape can launch.
+fn reached(result: &FitReport) -> bool {
+    match result.wanted {
+        Some(wanted) if wanted.given => !result.solutions.is_empty(),
+        _ => result.launchable == Some(true),
+    }
+}
+
+fn print(results: Vec<FitReport>, output: &mut Output) -> anyhow::Result<()> {
+    let text = match (output.format(), results.as_slice()) {
+        (Format::Table, [one]) => fit_text(one, output.width()),
+        (Format::Table, several) => fits_text(several, output.width()),
+        (Format::Json, [one]) => json(one)?,
+        (Format::Json, _) => json(&FitMatrix { schema: "occupant.fit_matrix.v1", results })?,
+        (Format::Jsonl, several) => several.iter().map(json_line).collect::<Result<_, _>>()?,
+        (Format::Csv, several) => fit_sheet(several).csv(),
+        (Format::Markdown, several) => fit_sheet(several).markdown(),
+    };
+    Ok(output.write(&text)?)
+}

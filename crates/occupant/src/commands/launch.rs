@@ -1,0 +1,28 @@
+//! `occupant launch`.
+
+use occupant_core::report::{LaunchMatrix, LaunchReport};
+use occupant_core::{Subject, launch};
+use occupant_report::{json, json_line, launch_sheet, launch_text};
+
+use super::Status;
+use crate::arguments::LaunchOptions;
+use crate::output::{Format, Output};
+
+pub(crate) fn run(options: &LaunchOptions, output: &mut Output) -> anyhow::Result<Status> {
+    let (shape, request) = (options.shape().request(), options.request());
+    let one = |gpu| launch(&Subject::by_numbers(gpu, shape), &request);
+    let results: Vec<LaunchReport> = options.gpus().into_iter().map(one).collect::<Result<_, _>>()?;
+    let launchable = results.iter().all(|result| result.launchable);
+    let text = match (output.format(), results.as_slice()) {
+        (Format::Table, several) => {
+            several.iter().map(|result| launch_text(result, output.width())).collect::<Vec<_>>().join("\n")
+        }
+        (Format::Json, [one]) => json(one)?,
+        (Format::Json, _) => json(&LaunchMatrix { schema: "occupant.launch_matrix.v1", results })?,
+        (Format::Jsonl, several) => several.iter().map(json_line).collect::<Result<_, _>>()?,
+        (Format::Csv, several) => launch_sheet(several).csv(),
+        (Format::Markdown, several) => launch_sheet(several).markdown(),
+    };
+    output.write(&text)?;
+    Ok(if launchable { Status::Done } else { Status::No })
+}

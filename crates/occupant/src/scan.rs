@@ -1,0 +1,173 @@
+//! Reads files and directories into kernels, for every command that takes paths. Not for: what is made of them.
+
+use std::io::{self, IsTerminal, Write, stderr};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+use occupant_core::report::{Diagnostic, KernelLine, KernelRecord, Severity, Totals};
+use occupant_core::{Event, File as CoreFile, InspectOptions, Summary, inspect};
+use occupant_report::write_json_line;
+
+use crate::file::{Found, Input, Spool, companion, files};
+
+/// A scan that takes longer than this shows its progress.
+const PATIENCE: Duration = Duration::from_millis(700);
+
+/// What a scan's threads make of kernels.
+enum Made {
+    /// Lines of jsonl, where nothing has to be kept.
+    Lines(io::Result<Vec<u8>>),
+    /// The records themselves.
+    Records(Vec<KernelRecord>),
+}
+
+/// What becomes of a kernel once it is known.
+pub(crate) enum Keep {
+    /// Printed at once.
+    Nothing,
+    /// Counted.
+    Census(Box<Summary>),
+    /// Kept to be sorted and laid out.
+    All(Vec<KernelRecord>),
+}
+
+pub(crate) struct Scan<'a> {
+    pub(crate) options: &'a InspectOptions,
+    pub(crate) keep: Keep,
+    pub(crate) diagnostics: Vec<Diagnostic>,
+    pub(crate) totals: Totals,
+}
+
+impl<'a> Scan<'a> {
+    /// A scan that has read nothing yet.
+    pub(crate) fn new(options: &'a InspectOptions, keep: Keep) -> Self {
+        Self { options, keep, diagnostics: Vec::new(), totals: Totals::default() }
+    }
+
+    pub(crate) fn say(&mut self, severity: Severity, code: &str, file: String, message: String) {
+        self.diagnostics.push(Diagnostic { severity, code: code.to_owned(), file, place: None, message });
+    }
+
+    fn failed(&mut self, file: String, message: &str) {
+        self.say(Severity::Error, "file", file, message.to_owned());
+    }
+
+    /// A file, or all in a directory.
+    pub(crate) fn path(&mut self, path: &Path, output: &mut dyn Write) -> anyhow::Result<()> {
+        let before = (self.totals.images, self.diagnostics.len());
+        let (found, unlisted) = files(path);
+        for (folder, error) in unlisted {
+            self.failed(folder.display().to_string(), &error.to_string());
+        }
+        let in_directory = found.iter().all(|file| !file.named);
+        for file in found {
+            self.file(&file, output)?;
+        }
+        if in_directory && (self.totals.images, self.diagnostics.len()) == before {
+            self.failed(path.display().to_string(), "nothing in this directory has CUDA device code");
+        }
+        Ok(())
+    }
+
+    fn file(&mut self, found: &Found, output: &mut dyn Write) -> anyhow::Result<()> {
+        let name = found.path.display().to_string();
+        let input = match Input::open(&found.path) {
+            Ok(input) => input,
+            Err(error) => {
+                // The chain starts with the file's name, which the diagnostic has already.
+                let cause = error.chain().skip(1).map(ToString::to_string).collect::<Vec<_>>().join(": ");
+                self.failed(name, &cause);
+                return Ok(());
+            }
+        };
+        let mut progress = Progress::new(&name);
+        let mut written: io::Result<()> = Ok(());
+        let at_once = matches!(self.keep, Keep::Nothing);
+        let make = |kernels: Vec<KernelRecord>| {
+            if at_once { Made::Lines(json_lines(&kernels)) } else { Made::Records(kernels) }
+        };
+        let keep = &mut self.keep;
+        let companion = companion(&found.path);
+        let file = CoreFile { name: &name, source: &input, companion: companion.as_deref() };
+        let outcome = inspect(&file, &Spool, self.options, &make, &mut |event| match event {
+            Event::Progress { done, total } => progress.show(done, total),
+            Event::Kernels(Made::Lines(lines)) if written.is_ok() => {
+                written = lines.and_then(|lines| output.write_all(&lines));
+            }
+            Event::Kernels(Made::Lines(_)) => {}
+            Event::Kernels(Made::Records(records)) => match keep {
+                Keep::All(kernels) => kernels.extend(records),
+                Keep::Census(summary) => records.iter().for_each(|kernel| summary.add(kernel)),
+                Keep::Nothing => {}
+            },
+        });
+        written?;
+        // Of a directory, binaries without device code and PTX beside its cubin are usual; the totals count the latter.
+        let worth_saying = |diagnostic: &Diagnostic| {
+            found.named || (diagnostic.severity != Severity::Note && diagnostic.code != "no_device_code")
+        };
+        let without_code = !found.named && outcome.totals.images == 0;
+        self.diagnostics.extend(outcome.diagnostics.into_iter().filter(worth_saying));
+        if without_code {
+            return Ok(());
+        }
+        self.totals.add(&outcome.totals);
+        Ok(())
+    }
+}
+
+/// Every kernel of some files, and what could not be read.
+pub(crate) fn kernels(
+    paths: &[PathBuf],
+    options: &InspectOptions,
+) -> anyhow::Result<(Vec<KernelRecord>, Vec<Diagnostic>)> {
+    let mut scan = Scan::new(options, Keep::All(Vec::new()));
+    for path in paths {
+        scan.path(path, &mut io::sink())?;
+    }
+    let Keep::All(kernels) = scan.keep else { return Ok((Vec::new(), scan.diagnostics)) };
+    Ok((kernels, scan.diagnostics))
+}
+
+pub(crate) fn json_lines(kernels: &[KernelRecord]) -> io::Result<Vec<u8>> {
+    let mut lines = Vec::new();
+    for kernel in kernels {
+        write_json_line(&mut lines, &KernelLine { schema: "occupant.kernel.v1", kernel })?;
+    }
+    Ok(lines)
+}
+
+/// A bar on standard error for long scans in a terminal.
+struct Progress {
+    name: String,
+    started: Instant,
+    bar: Option<ProgressBar>,
+}
+
+impl Progress {
+    fn new(name: &str) -> Self {
+        Self { name: name.to_owned(), started: Instant::now(), bar: None }
+    }
+
+    fn show(&mut self, done: usize, total: usize) {
+        if self.bar.is_none() && self.started.elapsed() > PATIENCE && stderr().is_terminal() {
+            let bar = ProgressBar::new(total as u64).with_message(self.name.clone());
+            if let Ok(style) = ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len} images") {
+                bar.set_style(style);
+            }
+            self.bar = Some(bar);
+        }
+        if let Some(bar) = &self.bar {
+            bar.set_position(done as u64);
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}

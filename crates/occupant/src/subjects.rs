@@ -1,0 +1,66 @@
+//! What a command is asked about: the shape that flags give, or the kernels of files, on each GPU.
+
+use anyhow::{Context, bail};
+use occupant_core::report::{Diagnostic, KernelRecord, Severity};
+use occupant_core::{GpuSelector, Launches, Subject, Target, WithoutShape};
+
+use crate::arguments::{KernelFlags, ShapeFlags};
+use crate::file::lines;
+use crate::output;
+use crate::scan::kernels;
+
+/// The kernels of files, read for some GPUs.
+pub(crate) struct Read {
+    /// Kernels, without device functions.
+    pub(crate) kernels: Vec<KernelRecord>,
+    /// Something could not be read.
+    pub(crate) failed: bool,
+}
+
+/// Reads the kernels that flags name, for `gpus`, each image's own architecture where there are none. What could not be
+/// read is told.
+pub(crate) fn read(of: &KernelFlags, shape: &ShapeFlags, gpus: &[GpuSelector]) -> anyhow::Result<Read> {
+    if let Some(flag) = shape.of_a_file() {
+        bail!("{flag} comes from the kernel: leave the flag or the path away");
+    }
+    for gpu in gpus {
+        Target::named(gpu, shape.set_up.rules())?;
+    }
+    let launches = match &of.launches {
+        None => Launches::default(),
+        Some(path) => {
+            let read = lines(path).map_err(anyhow::Error::from).and_then(|file| Ok(Launches::read(file)?));
+            read.with_context(|| path.display().to_string())?
+        }
+    };
+    let (mut kernels, diagnostics) = kernels(&of.paths, &of.options(gpus.to_vec(), shape, launches))?;
+    // Where a kernel has no image for one of several GPUs, its record says so.
+    let told = |diagnostic: &&Diagnostic| diagnostic.severity != Severity::Note;
+    diagnostics.iter().filter(told).for_each(output::diagnostic);
+    let failed = diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
+    kernels.retain(|kernel| kernel.is_kernel);
+    if kernels.is_empty() && !failed {
+        bail!("no kernel matches: `occupant inspect` lists those of a file");
+    }
+    Ok(Read { kernels, failed })
+}
+
+/// Shapes to answer for.
+pub(crate) struct Subjects {
+    /// Shape and GPU, or why there is no shape, in order.
+    pub(crate) all: Vec<Result<Subject, WithoutShape>>,
+    /// Something could not be read.
+    pub(crate) failed: bool,
+}
+
+/// Everything that flags ask about, on `gpus`.
+pub(crate) fn subjects(of: &KernelFlags, shape: &ShapeFlags, gpus: &[GpuSelector]) -> anyhow::Result<Subjects> {
+    let request = shape.request();
+    if of.paths.is_empty() {
+        let all = gpus.iter().map(|gpu| Ok(Subject::by_numbers(gpu.clone(), request))).collect();
+        return Ok(Subjects { all, failed: false });
+    }
+    let read = read(of, shape, gpus)?;
+    let all = read.kernels.into_iter().map(|kernel| Subject::of_kernel(kernel, &request)).collect();
+    Ok(Subjects { all, failed: read.failed })
+}
