@@ -179,7 +179,9 @@ fn gpu_name(target: Target<'_>) -> GpuName {
 fn entry(limits: &SmLimits, request: &BudgetRequest, threads: u32) -> Entry {
     let known = |registers, from: &str| Entry::Known(registers, from.to_owned());
     if let Some(cap) = request.maxnreg {
-        return known(request.registers.unwrap_or(cap), "as __maxnreg__ fixes it");
+        let registers =
+            request.registers.or(largest_raise(&request.warpgroups)).map_or(cap, |registers| registers.min(cap));
+        return known(registers, "as __maxnreg__ fixes it");
     }
     let (bound_threads, min_blocks, from) = match request.bounds {
         Some(LaunchBounds { threads, min_blocks: None }) => {
@@ -198,8 +200,24 @@ fn entry(limits: &SmLimits, request: &BudgetRequest, threads: u32) -> Entry {
             limits.capability,
             most_min_blocks(limits, bound_threads)
         )),
-        Some(cap) => Entry::Known(request.registers.unwrap_or(cap), format!("{from} ({bound_threads}, {min_blocks})")),
+        Some(cap) => {
+            let from = format!("{from} ({bound_threads}, {min_blocks})");
+            match (request.registers, largest_raise(&request.warpgroups).filter(|raise| *raise < cap)) {
+                (Some(registers), _) => known(registers, "as compiled"),
+                (None, Some(raise)) => {
+                    Entry::Known(raise, format!("{from}, which allow {cap}, but no raise asks for more"))
+                }
+                (None, None) => Entry::Known(cap, from),
+            }
+        }
     }
+}
+
+/// The request that is a raise where there is one: the largest, unless all ask for the same. The compiler gives no thread more
+/// at launch than its largest raise.
+fn largest_raise(requests: &[Option<u32>]) -> Option<u32> {
+    let most = requests.iter().copied().flatten().max()?;
+    requests.iter().any(|request| *request != Some(most)).then_some(most)
 }
 
 fn resident(limits: &SmLimits, registers: u32, threads: u32) -> u32 {

@@ -1,7 +1,9 @@
 //! Occupancy of one launch shape given by numbers.
 
 use occupant_hardware::{Basis as FactBasis, Rules, SmLimits, UnknownCapability};
-use occupant_occupancy::{Carveout, InvalidShape, Occupancy, Shape, by_hand, occupancy, refusals, requirements};
+use occupant_occupancy::{
+    Carveout, InvalidShape, Occupancy, PartitionedCaching, Shape, by_hand, occupancy, refusals, requirements,
+};
 use thiserror::Error;
 
 use crate::report::two_decimals;
@@ -220,6 +222,7 @@ fn notes(target: Target<'_>, request: &CalcRequest, answer: &Occupancy) -> Vec<S
     if shape.partitioned_caching != answer.partitioned_caching {
         notes.push("partitioned caching is off: the architecture has none, or no block would fit with it".to_owned());
     }
+    notes.extend(other_caching(limits, shape, answer));
     if request.cluster.is_some_and(|cluster| cluster > 1) && limits.clusters {
         notes.push(
             "how many clusters run at once depends on the chip's GPC layout: cudaOccupancyMaxActiveClusters tells"
@@ -232,6 +235,20 @@ fn notes(target: Target<'_>, request: &CalcRequest, answer: &Occupancy) -> Vec<S
         notes.push(format!("the limits of {capability} are inferred: {doubt}"));
     }
     notes
+}
+
+/// Where partitioned caching matters, calculators disagree: what the other mode gives.
+fn other_caching(limits: &SmLimits, shape: &Shape, answer: &Occupancy) -> Option<String> {
+    let off = answer.partitioned_caching == PartitionedCaching::Off;
+    let mode = if off { PartitionedCaching::On } else { PartitionedCaching::Off };
+    let other = occupancy(limits, &Shape { partitioned_caching: mode, ..*shape }).ok()?;
+    (limits.partitioned_caching && other.blocks_per_sm != answer.blocks_per_sm).then(|| {
+        let (now, then) = if off { ("off", "on (-Xptxas -dlcm=ca)") } else { ("on", "off") };
+        format!(
+            "partitioned caching of global loads is taken as {now}; with it {then}, {} blocks fit (--partitioned-caching)",
+            other.blocks_per_sm
+        )
+    })
 }
 
 /// Whether the grid fills the GPU once.

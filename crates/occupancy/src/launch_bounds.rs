@@ -35,10 +35,12 @@ pub struct MinBlocks {
     pub others_allow: u32,
 }
 
-/// The largest minimum that the compiler obeys for blocks of `threads` threads; larger ones it ignores with a warning.
+/// The largest minimum that the compiler obeys for blocks of `threads` threads; larger ones it ignores with a warning. It
+/// counts whole warps, as the SM does.
 #[must_use]
 pub fn most_min_blocks(limits: &SmLimits, threads: u32) -> u32 {
-    limits.max_threads_per_sm.checked_div(threads).unwrap_or(0).min(limits.max_blocks_per_sm)
+    let warps = threads.div_ceil(SmLimits::WARP_SIZE);
+    limits.max_warps_per_sm().checked_div(warps).unwrap_or(0).min(limits.max_blocks_per_sm)
 }
 
 /// The registers per thread that the compiler may use for `__launch_bounds__(threads, min_blocks)`; `None` where it ignores

@@ -114,18 +114,20 @@ fn grid(report: &SweepReport, scale: &Scale) -> String {
 fn staircase(sweep: &SweepRecord, (colour, dashes): &(&str, &str), scale: &Scale, alone: bool) -> String {
     let mut path = String::new();
     let mut labels = String::new();
-    let mut labelled = f64::NEG_INFINITY;
+    let mut labelled = (f64::NEG_INFINITY, 0);
     for step in &sweep.steps {
-        let (from, to, y) = (scale.x(f64::from(step.from)), scale.x(f64::from(step.to)), Scale::y(step.percent));
+        // Amounts are whole: a step ends halfway to the next one, so that edges are upright.
+        let from = scale.x((f64::from(step.from) - 0.5).max(f64::from(scale.first)));
+        let to = scale.x((f64::from(step.to) + 0.5).min(f64::from(scale.last)));
+        let y = Scale::y(step.percent);
         path += &format!("{}{from:.1} {y:.1}L{to:.1} {y:.1}", if path.is_empty() { 'M' } else { 'L' });
         // Steps of one shape say how many blocks they are, where there is room.
-        if alone && step.blocks_per_sm > 0 && from - labelled > 26.0 {
-            labels += &format!(
-                "<text x=\"{from:.1}\" y=\"{:.1}\" font-size=\"11\" fill=\"#666666\">{}</text>\n",
-                y - 5.0,
-                step.blocks_per_sm
-            );
-            labelled = from;
+        let blocks = step.blocks_per_sm;
+        if alone && blocks > 0 && blocks != labelled.1 && from - labelled.0 > 14.0 {
+            let (x, above) = (from + 3.0, y - 5.0);
+            labels +=
+                &format!("<text x=\"{x:.1}\" y=\"{above:.1}\" font-size=\"11\" fill=\"#666666\">{blocks}</text>\n");
+            labelled = (from, blocks);
         }
     }
     let dash = if dashes.is_empty() { String::new() } else { format!(" stroke-dasharray=\"{dashes}\"") };

@@ -1,5 +1,7 @@
-//! `cargo xtask oracle`: the engine against NVIDIA's own occupancy header, and the golden points made from it.
+//! `cargo xtask oracle`: the engine against NVIDIA's own occupancy header, and the golden points made from it; register caps
+//! and budgets against `ptxas`.
 
+mod caps;
 mod golden;
 pub(crate) mod header;
 pub(crate) mod points;
@@ -21,12 +23,20 @@ pub(crate) struct Options {
     /// Start of the random points
     #[arg(long, default_value_t = 20_260_101)]
     seed: u64,
+    /// Only compare register caps and budgets with ptxas
+    #[arg(long)]
+    caps: bool,
     /// Write the golden points that the plain tests compare with
     #[arg(long)]
     write_golden: bool,
 }
 
 pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
+    caps::caps()?;
+    caps::requests()?;
+    if options.caps {
+        return Ok(());
+    }
     let mut wrong = 0;
     for (rules, name) in [(Rules::Cuda13_5, "13.5.37"), (Rules::Cuda12_9, "12.9.79")] {
         let header = Header::build(rules)?;

@@ -56,13 +56,16 @@ fn of_files(options: &BudgetOptions) -> anyhow::Result<(Vec<BudgetReport>, bool)
             Err(without) => output::complain(&format!("note: {name} on {}: {}", without.gpu.name, without.reason)),
         }
     }
-    if results.is_empty() {
+    if results.is_empty() && !read.failed {
         bail!("no kernel for a GPU that has setmaxnreg");
     }
     Ok((results, read.failed))
 }
 
 fn print(results: Vec<BudgetReport>, output: &mut Output) -> anyhow::Result<()> {
+    if results.is_empty() {
+        return Ok(());
+    }
     let text = match (output.format(), results.as_slice()) {
         (Format::Table, several) => {
             several.iter().map(|result| budget_text(result, output.width())).collect::<Vec<_>>().join("\n")

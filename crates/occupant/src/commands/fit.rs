@@ -25,6 +25,9 @@ pub(crate) fn run(options: &FitOptions, output: &mut Output) -> anyhow::Result<S
     }
     // Of a file that has no image for some of the GPUs nobody asked for, those that have one answer.
     let answered = results.iter().any(|result| result.input.is_some());
+    if results.is_empty() {
+        return Ok(Status::CouldNot);
+    }
     let yes = answered && results.iter().filter(|result| result.input.is_some()).all(reached);
     print(results, output)?;
     Ok(match (asked.failed, yes) {

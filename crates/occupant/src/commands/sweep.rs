@@ -27,6 +27,9 @@ pub(crate) fn run(options: &SweepOptions, output: &mut Output) -> anyhow::Result
             Err(without) => output::complain(&format!("warning: {}: {}", name(&without), without.reason)),
         }
     }
+    if known.is_empty() && asked.failed {
+        return Ok(Status::CouldNot);
+    }
     if known.is_empty() {
         bail!("nothing to sweep: no kernel has an image for these GPUs");
     }
