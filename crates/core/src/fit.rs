@@ -1,6 +1,6 @@
 //! What must change for N blocks to fit, how far each step is, and what a block may take.
 
-use occupant_hardware::SmLimits;
+use occupant_hardware::{ComputeCapability, SmLimits};
 use occupant_occupancy::{
     Axis, Change, Edge, Effect, InvalidShape, MinBlocks, Setting, Shape, Slack, Solution, best_blocks,
     fit as solutions, largest, launch_bounds, most_min_blocks, register_cap, slack,
@@ -35,10 +35,7 @@ pub(crate) const fn unit(axis: Axis) -> &'static str {
 }
 
 /// The answer for one shape on one GPU.
-///
-/// # Errors
-/// [`CalcError`] for a request that means nothing.
-pub fn fit(target: Target<'_>, subject: &Subject, request: &FitRequest) -> Result<FitReport, CalcError> {
+fn fit(target: Target<'_>, subject: &Subject, request: &FitRequest) -> Result<FitReport, CalcError> {
     for (what, value) in [("blocks", request.blocks), ("tile-bytes", request.tile_bytes)] {
         if value == Some(0) {
             return Err(CalcError::Zero { what });
@@ -77,9 +74,45 @@ pub fn fit(target: Target<'_>, subject: &Subject, request: &FitRequest) -> Resul
     })
 }
 
+/// The answers for several shapes and GPUs, in order. GPUs whose SMs are alike share one computation.
+///
+/// # Errors
+/// [`CalcError`] for a request that means nothing, or a GPU whose rules are not known.
+pub fn fit_each(
+    subjects: Vec<Result<Subject, WithoutShape>>,
+    request: &FitRequest,
+) -> Result<Vec<FitReport>, CalcError> {
+    let mut known: Vec<(ComputeCapability, Shape, FitReport)> = Vec::new();
+    let mut reports = Vec::new();
+    for subject in subjects {
+        let subject = match subject {
+            Ok(subject) => subject,
+            Err(without) => {
+                reports.push(fit_without_shape(without));
+                continue;
+            }
+        };
+        let target = subject.target()?;
+        let (capability, shape) = (target.limits.capability, subject.request.shape);
+        let kernel = subject.kernel.as_deref().map(KernelName::from);
+        let same = |(c, s, report): &&(ComputeCapability, Shape, FitReport)| {
+            *c == capability && *s == shape && report.kernel == kernel
+        };
+        let report = match (known.iter().rev().find(same), target.name()) {
+            (Some((_, _, report)), Some(gpu)) => FitReport { gpu, ..report.clone() },
+            _ => {
+                let report = fit(target, &subject, request)?;
+                known.push((capability, shape, report.clone()));
+                report
+            }
+        };
+        reports.push(report);
+    }
+    Ok(reports)
+}
+
 /// The record of a kernel of which there is no shape.
-#[must_use]
-pub fn fit_without_shape(without: WithoutShape) -> FitReport {
+fn fit_without_shape(without: WithoutShape) -> FitReport {
     FitReport {
         schema: "occupant.fit.v1",
         gpu: without.gpu,

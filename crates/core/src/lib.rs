@@ -41,7 +41,7 @@ pub use batch::{BatchColumns, BatchError, BatchSummary};
 pub use budget::{Accumulators, BudgetError, BudgetRequest, LaunchBounds, budget, budget_of_kernel};
 pub use calc::{CalcError, CalcRequest, calc, matrix};
 pub use explain::{ExplainRequest, explain};
-pub use fit::{FitRequest, fit, fit_without_shape};
+pub use fit::{FitRequest, fit_each};
 pub use gpus::gpu_rows;
 pub use inspect::{Event, File, InspectOptions, Outcome, ReadCode, inspect};
 pub use launch::{LaunchRequest, Tile, launch};

@@ -117,6 +117,10 @@ impl FromStr for GpuSelector {
         if let Ok(architecture) = text.parse::<Architecture>() {
             return Ok(Self::Capability(architecture.capability));
         }
+        // Most often a canonical name: nothing to forgive.
+        if let Some(gpu) = gpus().iter().find(|gpu| gpu.id == text) {
+            return Ok(Self::Model(gpu));
+        }
         let wanted = normalise(text);
         if let Some(gpu) = gpus().iter().find(|gpu| names(gpu).any(|name| normalise(name) == wanted)) {
             return Ok(Self::Model(gpu));

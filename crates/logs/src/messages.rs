@@ -10,14 +10,17 @@ use regex::{Captures, Regex};
 use crate::fact::{Fact, LaunchError, Located, Resource, TooMuch};
 use crate::patterns::{compile, number, text};
 
-/// A pattern and what it states; `line` is the whole line of its end.
+/// A pattern and what it states.
 struct Message {
     pattern: Regex,
-    fact: fn(&Captures<'_>, line: &str) -> Option<Fact>,
+    fact: Reader,
 }
 
+/// From what a pattern found, and the whole line of its end, to what it states.
+type Reader = fn(&Captures<'_>, &str) -> Option<Fact>;
+
 static MESSAGES: LazyLock<Vec<Message>> = LazyLock::new(|| {
-    let all: [(&str, fn(&Captures<'_>, &str) -> Option<Fact>); 25] = [
+    let all: [(&str, Reader); 25] = [
         // Triton, and Inductor, which puts the kernel's name where Triton has the resource's.
         (r"out of resource:\s*([^\n]*?),?\s*Required:\s*(\d+),?\s*Hardware limit:\s*(\d+)", over_limit),
         // XLA, Pallas.

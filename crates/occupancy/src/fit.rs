@@ -123,7 +123,8 @@ fn at_block_size(
     let change = |axis: Axis| Change { axis, from: axis.value(shape), to: axis.value(&found) };
     let changes: Vec<Change> = Axis::ALL.into_iter().map(change).filter(|change| change.from != change.to).collect();
     let share = |change: &Change| 1.0 - f64::from(change.to) / f64::from(change.from);
-    let given_up = changes.iter().map(share).sum();
+    // A sum of nothing is -0.0.
+    let given_up = changes.iter().map(share).fold(0.0, |all, one| all + one);
     Ok(Some(Solution { settings: settings.to_vec(), changes, shape: found, occupancy, given_up }))
 }
 

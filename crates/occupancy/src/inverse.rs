@@ -1,7 +1,7 @@
 //! The rules turned round: the most that a block may take for N blocks to become resident.
 //!
-//! Each answer is found by asking the engine at every allocation unit, so it can't disagree with it. Not for: choosing
-//! among several amounts; see [`crate::fit`].
+//! Each answer is found by asking the engine, so it can't disagree with it. Not for: choosing among several amounts; see
+//! [`crate::fit`].
 
 use occupant_hardware::SmLimits;
 
@@ -17,13 +17,15 @@ use crate::shape::{InvalidShape, Shape};
 /// # Errors
 /// [`InvalidShape`], as [`occupancy`].
 pub fn largest(limits: &SmLimits, shape: &Shape, axis: Axis, blocks: u32) -> Result<Option<u32>, InvalidShape> {
-    for end in axis.unit_ends(limits).into_iter().rev() {
-        let answer = occupancy(limits, &axis.with(shape, end))?;
-        if axis.ceiling(&answer.ceilings) >= blocks {
-            return Ok(Some(end));
-        }
-    }
-    Ok(None)
+    // What is wrong with a shape is wrong at every value.
+    occupancy(limits, &axis.with(shape, axis.least()))?;
+    let ends = axis.unit_ends(limits);
+    let suffices = |end: &u32| {
+        occupancy(limits, &axis.with(shape, *end)).is_ok_and(|answer| axis.ceiling(&answer.ceilings) >= blocks)
+    };
+    // A ceiling never rises with its own amount (crates/occupancy/tests/steps.rs).
+    let sufficing = ends.partition_point(suffices);
+    Ok(sufficing.checked_sub(1).and_then(|last| ends.get(last)).copied())
 }
 
 /// A block size and its occupancy.

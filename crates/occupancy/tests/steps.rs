@@ -129,6 +129,11 @@ proptest! {
             let stairs = sweep(limits, &shape, axis).unwrap();
             prop_assert_eq!(stairs[0].from, axis.least());
             prop_assert!(stairs.windows(2).all(|pair| pair[0].to + 1 == pair[1].from));
+            let own = |value: &u32| {
+                let answer = occupancy(limits, &axis.with(&shape, *value)).unwrap();
+                answer.ceilings.get(axis.resource()).unwrap_or(u32::MAX)
+            };
+            prop_assert!(axis.unit_ends(limits).iter().map(own).is_sorted_by(|before, after| before >= after));
             for stair in stairs {
                 for value in [stair.from, u32::midpoint(stair.from, stair.to), stair.to] {
                     let answer = occupancy(limits, &axis.with(&shape, value)).unwrap();

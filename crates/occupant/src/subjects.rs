@@ -1,5 +1,8 @@
 //! What a command is asked about: the shape that flags give, or the kernels of files, on each GPU.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use anyhow::{Context, bail};
 use occupant_core::report::{Diagnostic, KernelRecord, Severity};
 use occupant_core::{GpuSelector, Launches, Subject, Target, WithoutShape};
@@ -61,6 +64,22 @@ pub(crate) fn subjects(of: &KernelFlags, shape: &ShapeFlags, gpus: &[GpuSelector
         return Ok(Subjects { all, failed: false });
     }
     let read = read(of, shape, gpus)?;
-    let all = read.kernels.into_iter().map(|kernel| Subject::of_kernel(kernel, &request)).collect();
+    let kernels = in_order(read.kernels, gpus);
+    let all = kernels.into_iter().map(|kernel| Subject::of_kernel(kernel, &request)).collect();
     Ok(Subjects { all, failed: read.failed })
+}
+
+/// Kernels as the file has them, each on the GPUs as they were named: those without an image come last from a scan.
+fn in_order(mut kernels: Vec<KernelRecord>, gpus: &[GpuSelector]) -> Vec<KernelRecord> {
+    let mut first: HashMap<Arc<str>, usize> = HashMap::new();
+    for (place, kernel) in kernels.iter().enumerate() {
+        first.entry(Arc::clone(&kernel.name)).or_insert(place);
+    }
+    let names: Vec<String> = gpus.iter().map(GpuSelector::name).collect();
+    let gpu_of = |kernel: &KernelRecord| {
+        let name = &kernel.gpu.as_ref()?.name;
+        names.iter().position(|gpu| gpu == name)
+    };
+    kernels.sort_by_cached_key(|kernel| (first.get(&kernel.name).copied(), gpu_of(kernel)));
+    kernels
 }

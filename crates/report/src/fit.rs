@@ -66,8 +66,11 @@ fn next(report: &FitReport) -> String {
     let Some(wanted) = report.wanted else {
         return "nothing to gain: the SM is full".to_owned();
     };
-    let goal =
-        if wanted.blocks == 1 { "to launch".to_owned() } else { format!("for a {} block", ordinal(wanted.blocks)) };
+    let goal = match wanted.blocks {
+        1 => "to launch".to_owned(),
+        blocks if wanted.given => format!("to reach {blocks} blocks"),
+        blocks => format!("for a {} block", ordinal(blocks)),
+    };
     match (report.solutions.first(), &report.no_solution) {
         (Some(first), _) if is_empty(&first.change) => {
             format!("{} fit already", count(wanted.blocks.into(), "block"))
@@ -97,8 +100,8 @@ fn change_words(change: &ChangeRecord) -> String {
         step(change.partitioned_caching.as_ref(), "partitioned caching", ""),
         step(change.registers.as_ref(), "registers", ""),
         step(change.block.as_ref(), "block", ""),
-        bytes(change.shared_dynamic.as_ref(), "dynamic shared memory"),
-        bytes(change.shared_static.as_ref(), "static shared memory"),
+        bytes(change.shared_dynamic.as_ref(), "dynamic shared"),
+        bytes(change.shared_static.as_ref(), "static shared"),
         step(change.barriers.as_ref(), "barriers", ""),
     ];
     let words: Vec<String> = parts.into_iter().flatten().collect();
@@ -134,7 +137,8 @@ fn solutions(report: &FitReport, width: usize) -> String {
             Column::left("", 1),
         ],
         lines: shown.iter().map(row).collect(),
-        first_least: 20,
+        // What to change is the answer: it is never cut.
+        first_least: width,
     };
     table.render(width)
 }
@@ -282,13 +286,13 @@ pub fn fits_text(results: &[FitReport], width: usize) -> String {
     let mut columns = vec![
         Column::left("gpu", u8::MAX),
         Column::right("cc", 2),
-        Column::left("image", if with_images { 5 } else { 0 }),
+        Column::left("image", 6),
         Column::right("registers", 1),
         Column::right("blocks", u8::MAX),
-        Column::right("warps", 3),
-        Column::right("occupancy", 4),
-        Column::left("limited by", 6),
-        Column::left("the next block needs", 1),
+        Column::right("warps", 4),
+        Column::right("occupancy", 3),
+        Column::left("limited by", 7),
+        Column::left("the next block needs", 5),
     ];
     if results.iter().any(|report| report.wanted.is_some_and(|wanted| wanted.given)) {
         columns[8] = Column::left("to reach the blocks", u8::MAX);
@@ -314,13 +318,18 @@ pub fn fits_text(results: &[FitReport], width: usize) -> String {
 
 /// Why some do not fit, each reason once with the GPUs it holds for.
 fn reasons(results: &[FitReport], width: usize) -> String {
-    let mut told: Vec<(&str, Vec<&str>)> = Vec::new();
+    let mut told: Vec<(String, Vec<&str>)> = Vec::new();
     for report in results {
         let Some(reason) = report.reason.as_deref() else { continue };
-        match told.iter_mut().find(|(known, _)| *known == reason) {
+        // That there is no image is the same for all capabilities of which it is said.
+        let same = match reason.strip_prefix("no image runs on ").and_then(|rest| rest.split_once(": ")) {
+            Some((_, why)) => format!("no image, {why}"),
+            None => reason.to_owned(),
+        };
+        match told.iter_mut().find(|(known, _)| *known == same) {
             Some((_, gpus)) if !gpus.contains(&report.gpu.name.as_str()) => gpus.push(&report.gpu.name),
             Some(_) => {}
-            None => told.push((reason, vec![&report.gpu.name])),
+            None => told.push((same, vec![&report.gpu.name])),
         }
     }
     told.iter().map(|(reason, gpus)| wrapped(&format!("{}: {reason}", gpus.join(", ")), width, 2)).collect()

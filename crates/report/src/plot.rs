@@ -40,7 +40,7 @@ pub(crate) fn plot(curves: &[Curve], labels: &[(usize, String)], width: usize) -
     for (index, cells) in canvas.iter().enumerate() {
         let label = if index % 4 == 0 { format!("{:>4}%", 100 - index * 100 / (ROWS - 1)) } else { String::new() };
         let cells: String = cells.iter().collect();
-        text += &format!("{label:>5} │{cells}").trim_end().to_owned();
+        text += format!("{label:>5} │{cells}").trim_end();
         text.push('\n');
     }
     text + &axis(labels, columns)

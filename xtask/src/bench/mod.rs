@@ -6,6 +6,7 @@ mod batch;
 mod decode;
 mod engine;
 mod limit;
+mod questions;
 mod scan;
 
 use std::time::Instant;
@@ -27,13 +28,20 @@ pub(crate) struct Options {
     /// Only the machine code
     #[arg(long, conflicts_with = "scans")]
     sass: bool,
+    /// Only whole runs that answer one question
+    #[arg(long, conflicts_with_all = ["scans", "sass"])]
+    questions: bool,
 }
 
 pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     if options.sass {
         return decode::run(options.rounds, options.full);
     }
+    if options.questions {
+        return questions::run(options.rounds);
+    }
     if !options.scans {
+        questions::run(options.rounds)?;
         engine::run(options.rounds)?;
         batch::run(options.rounds)?;
         decode::run(options.rounds, options.full)?;

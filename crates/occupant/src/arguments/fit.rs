@@ -23,8 +23,9 @@ With one GPU it answers in full; with none it answers for a set of present
 parts, one line each.
 
 Solutions are ranked: fewest amounts first, then the smallest share given up.
-Exit status: 0 the blocks can be reached (or 1 block, where none were asked
-for), 1 they can't, 2 the question could not be answered.")]
+Exit status: 0 the blocks can be reached on every GPU named, or on one of the
+present parts; without --blocks, 1 block. 1 they can't, 2 the question could
+not be answered.")]
 pub(crate) struct FitOptions {
     #[command(flatten)]
     pub(crate) of: KernelFlags,

@@ -1,7 +1,7 @@
 //! `occupant fit`.
 
 use occupant_core::report::{FitMatrix, FitReport};
-use occupant_core::{current_gpus, fit, fit_without_shape};
+use occupant_core::{current_gpus, fit_each};
 use occupant_report::{fit_sheet, fit_text, fits_text, json, json_line};
 
 use super::Status;
@@ -11,24 +11,18 @@ use crate::subjects::subjects;
 
 pub(crate) fn run(options: &FitOptions, output: &mut Output) -> anyhow::Result<Status> {
     let mut gpus = options.of.gpus();
-    if gpus.is_empty() {
+    let named = !gpus.is_empty();
+    if !named {
         gpus = current_gpus();
     }
     let asked = subjects(&options.of, &options.shape, &gpus)?;
-    let request = options.request();
-    let mut results = Vec::new();
-    for subject in asked.all {
-        results.push(match subject {
-            Ok(subject) => fit(subject.target()?, &subject, &request)?,
-            Err(without) => fit_without_shape(without),
-        });
-    }
-    // Of a file that has no image for some of the GPUs nobody asked for, those that have one answer.
-    let answered = results.iter().any(|result| result.input.is_some());
+    let results = fit_each(asked.all, &options.request())?;
     if results.is_empty() {
         return Ok(Status::CouldNot);
     }
-    let yes = answered && results.iter().filter(|result| result.input.is_some()).all(reached);
+    // Of GPUs that nobody named, one that fits is a yes; of those named, all have to.
+    let mut answered = results.iter().filter(|result| result.input.is_some());
+    let yes = if named { answered.clone().next().is_some() && answered.all(reached) } else { answered.any(reached) };
     print(results, output)?;
     Ok(match (asked.failed, yes) {
         (true, _) => Status::CouldNot,
@@ -37,11 +31,11 @@ pub(crate) fn run(options: &FitOptions, output: &mut Output) -> anyhow::Result<S
     })
 }
 
-/// Whether the blocks asked for can be reached; without a number, whether the shape can launch.
+/// Whether the blocks asked for can be reached; without a number, whether the shape can launch, now or changed.
 fn reached(result: &FitReport) -> bool {
     match result.wanted {
         Some(wanted) if wanted.given => !result.solutions.is_empty(),
-        _ => result.launchable == Some(true),
+        _ => result.launchable == Some(true) || !result.solutions.is_empty(),
     }
 }
 
