@@ -4,7 +4,10 @@ use std::fs;
 
 use anyhow::bail;
 use clap::Args;
-use occupant_core::report::{CalcReport, GpuLine, GpusReport, InspectReport, KernelLine, MatrixReport, SummaryReport};
+use occupant_core::report::{
+    BudgetMatrix, BudgetReport, CalcReport, ExplainReport, FitMatrix, FitReport, GpuLine, GpusReport, InspectReport,
+    KernelLine, LaunchMatrix, LaunchReport, MatrixReport, SummaryReport, SweepReport,
+};
 
 use crate::paths;
 
@@ -22,6 +25,14 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     let schemas = [
         ("occupant.calc.v1", schemars::schema_for!(CalcReport)),
         ("occupant.matrix.v1", schemars::schema_for!(MatrixReport)),
+        ("occupant.fit.v1", schemars::schema_for!(FitReport)),
+        ("occupant.fit_matrix.v1", schemars::schema_for!(FitMatrix)),
+        ("occupant.sweep.v1", schemars::schema_for!(SweepReport)),
+        ("occupant.launch.v1", schemars::schema_for!(LaunchReport)),
+        ("occupant.launch_matrix.v1", schemars::schema_for!(LaunchMatrix)),
+        ("occupant.budget.v1", schemars::schema_for!(BudgetReport)),
+        ("occupant.budget_matrix.v1", schemars::schema_for!(BudgetMatrix)),
+        ("occupant.explain.v1", schemars::schema_for!(ExplainReport)),
         ("occupant.inspect.v1", schemars::schema_for!(InspectReport)),
         ("occupant.kernel.v1", schemars::schema_for!(KernelLine<'static>)),
         ("occupant.summary.v1", schemars::schema_for!(SummaryReport)),
