@@ -37,12 +37,23 @@ pub(crate) struct Scan<'a> {
     pub(crate) keep: Keep,
     pub(crate) diagnostics: Vec<Diagnostic>,
     pub(crate) totals: Totals,
+    /// Kernels whose machine code is kept; that of others is counted and forgotten.
+    pub(crate) keep_code: usize,
+    /// Those others.
+    pub(crate) code_dropped: usize,
 }
 
 impl<'a> Scan<'a> {
     /// A scan that has read nothing yet.
     pub(crate) fn new(options: &'a InspectOptions, keep: Keep) -> Self {
-        Self { options, keep, diagnostics: Vec::new(), totals: Totals::default() }
+        Self {
+            options,
+            keep,
+            diagnostics: Vec::new(),
+            totals: Totals::default(),
+            keep_code: usize::MAX,
+            code_dropped: 0,
+        }
     }
 
     pub(crate) fn say(&mut self, severity: Severity, code: &str, file: String, message: String) {
@@ -87,7 +98,7 @@ impl<'a> Scan<'a> {
         let make = |kernels: Vec<KernelRecord>| {
             if at_once { Made::Lines(json_lines(&kernels)) } else { Made::Records(kernels) }
         };
-        let keep = &mut self.keep;
+        let (keep, keep_code, code_dropped) = (&mut self.keep, &mut self.keep_code, &mut self.code_dropped);
         let companion = companion(&found.path);
         let file = CoreFile { name: &name, source: &input, companion: companion.as_deref() };
         let outcome = inspect(&file, &Spool, self.options, &make, &mut |event| match event {
@@ -97,7 +108,15 @@ impl<'a> Scan<'a> {
             }
             Event::Kernels(Made::Lines(_)) => {}
             Event::Kernels(Made::Records(records)) => match keep {
-                Keep::All(kernels) => kernels.extend(records),
+                Keep::All(kernels) => kernels.extend(records.into_iter().map(|mut kernel| {
+                    if kernel.machine_code.is_some() && *keep_code == 0 {
+                        kernel.machine_code = None;
+                        *code_dropped += 1;
+                    } else if kernel.machine_code.is_some() {
+                        *keep_code -= 1;
+                    }
+                    kernel
+                })),
                 Keep::Census(summary) => records.iter().for_each(|kernel| summary.add(kernel)),
                 Keep::Nothing => {}
             },

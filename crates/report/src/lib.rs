@@ -29,7 +29,7 @@ pub use gpus::{gpus_sheet, gpus_text};
 pub use inspect::{inspect_markdown, inspect_sheet, inspect_text};
 pub use json::{json, json_line, write_json_line};
 pub use launch::{launch_sheet, launch_text};
-pub use sass::{Detail, sass_sheet, sass_text};
+pub use sass::{Detail, SASS_KERNELS, sass_sheet, sass_text};
 pub use sheet::Sheet;
 pub use summary::{summary_markdown, summary_sheet, summary_text};
 pub use svg::sweep_svg;

@@ -21,15 +21,15 @@ pub enum Detail {
 const MANY_LOOPS: usize = 12;
 
 /// Kernels that are shown; a screen each is enough to lose one's way.
-const MOST: usize = 10;
+pub const SASS_KERNELS: usize = 10;
 
-/// The code of every kernel that has it, in at most `width` columns where that can be.
+/// The code of every kernel that has it, in at most `width` columns where that can be; `dropped` kernels more had some.
 #[must_use]
-pub fn sass_text(kernels: &[KernelRecord], detail: Detail, width: usize) -> String {
+pub fn sass_text(kernels: &[KernelRecord], dropped: usize, detail: Detail, width: usize) -> String {
     let with_code: Vec<_> =
         kernels.iter().filter_map(|kernel| Some((kernel, kernel.machine_code.as_deref()?))).collect();
     let mut text = String::new();
-    for (kernel, code) in with_code.iter().take(MOST) {
+    for (kernel, code) in with_code.iter().take(SASS_KERNELS) {
         text += &heading(kernel, code, width);
         text += &loops(code, width);
         text += &blocks(code, detail, width);
@@ -38,7 +38,7 @@ pub fn sass_text(kernels: &[KernelRecord], detail: Detail, width: usize) -> Stri
     if !with_code.is_empty() {
         text += &wrapped(LEGEND, width, 2);
     }
-    let hidden = with_code.len().saturating_sub(MOST);
+    let hidden = with_code.len().saturating_sub(SASS_KERNELS).saturating_add(dropped);
     if hidden > 0 {
         let what = count(hidden as u64, "more kernel");
         text +=
@@ -191,8 +191,10 @@ fn blocks(code: &MachineCode, detail: Detail, width: usize) -> String {
     for block in &code.blocks {
         if block.function != function {
             function = block.function;
-            let name = code.functions.get(function as usize).map_or("", |function| &function.name);
-            text += &format!("{}:\n", printable(&shorten(name, width.saturating_sub(1))));
+            let found = code.functions.get(function as usize);
+            let unnamed = || format!("function at {:#06x}", found.map_or(0, |function| function.offset));
+            let name = found.and_then(|function| function.name.clone()).unwrap_or_else(unnamed);
+            text += &format!("{}:\n", printable(&shorten(&name, width.saturating_sub(1))));
         }
         if detail == Detail::All || is_hot(code, block) {
             text += &format!("{}\n", title(code, block));

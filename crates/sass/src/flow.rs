@@ -26,8 +26,16 @@ pub struct Block {
 pub struct Known<'k> {
     /// Offsets of further functions in the section.
     pub inner: &'k [u32],
-    /// Jumps through tables: the offset of each, and the offsets that it can lead to.
+    /// Jumps through tables: the offset of each, ascending, and the offsets that it can lead to.
     pub jumps: &'k [(u32, &'k [u32])],
+}
+
+impl<'k> Known<'k> {
+    /// The jump through a table at an offset.
+    fn jump(&self, offset: u32) -> Option<&(u32, &'k [u32])> {
+        let at = self.jumps.binary_search_by_key(&offset, |(from, _)| *from).ok()?;
+        self.jumps.get(at)
+    }
 }
 
 /// A call that stays in the section.
@@ -188,7 +196,7 @@ impl Flow {
             },
             (Some(Class::Branch), _) => {
                 let falls_through = !instruction.guard().is_always();
-                match known.jumps.iter().find(|(from, _)| *from == instruction.offset) {
+                match known.jump(instruction.offset) {
                     Some((_, to)) => {
                         let to = to.iter().filter_map(|to| number_of(i64::from(*to), count)).collect();
                         Step::Jump { to, falls_through }

@@ -66,8 +66,15 @@ impl SpillSums {
 /// The spills that the compiler lists, by offset in the section.
 #[must_use]
 pub fn listed(code: &Code<'_>, structure: &Structure, offsets: &[u32]) -> Vec<SpillSite> {
+    // Offsets between instructions name none.
+    let whole = |offset: &u32| (*offset as usize).is_multiple_of(INSTRUCTION_BYTES);
     let number = |offset: &u32| (*offset as usize).checked_div(INSTRUCTION_BYTES);
-    offsets.iter().filter_map(number).filter_map(|number| Some(site(structure, number, &code.get(number)?))).collect()
+    offsets
+        .iter()
+        .filter(|offset| whole(offset))
+        .filter_map(number)
+        .filter_map(|number| Some(site(structure, number, &code.get(number)?)))
+        .collect()
 }
 
 /// Accesses at a fixed distance from the stack pointer that no list names. In the kernel itself only with `kernel`, since

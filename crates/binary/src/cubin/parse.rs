@@ -19,8 +19,8 @@ const KERNEL: u8 = 0x10;
 const SHARED_PREFIX: u32 = 1024;
 /// Stack size that stands for "not bounded".
 const STACK_UNKNOWN: u32 = u32::MAX;
-/// A symbol each for its own attributes is one pass over them; a few aliases are fine, a bomb is not.
-const ATTRIBUTE_PASSES: u64 = 16;
+/// A symbol each for its own attributes is one pass over them; a few aliases are fine, a bomb is not. The same for code.
+const PASSES: u64 = 16;
 /// Functions outside the file that one kernel is said to call, at most.
 const MOST_EXTERNALS: usize = 64;
 /// First toolkit whose ptxas lists spill instructions.
@@ -71,10 +71,13 @@ pub(super) fn functions(
     faults.extend(code_without_function(elf, &owners));
     let mut inner = inner_functions(elf, &symbols, &facts);
     let mut functions = Vec::with_capacity(owners.len());
-    let allowed = source.size().saturating_mul(ATTRIBUTE_PASSES);
-    let mut budget = allowed;
+    let allowed = source.size().saturating_mul(PASSES);
+    let (mut budget, mut code_budget) = (allowed, allowed);
     for owner in &owners {
         let mut function = start(owner, &symbols, &facts, architecture);
+        let over = BinaryError::OverLimit { what: "size of code that symbols share", limit: allowed };
+        let size = function.code.end.saturating_sub(function.code.start);
+        code_budget = code_budget.checked_sub(size).ok_or(over)?;
         function.inner = inner.remove(&owner.symbol.section).unwrap_or_default();
         for section in &owner.owned.info {
             let over = BinaryError::OverLimit { what: "size of attributes that symbols share", limit: allowed };
@@ -259,7 +262,11 @@ fn apply(function: &mut Function, Attribute { code, value }: Attribute<'_>, symb
         code::TENSOR_MEMORY_ONE_BLOCK | code::TENSOR_MEMORY_TWO_BLOCKS => function.tensor_memory = true,
         code::REGISTER_RECONFIGURATION => function.setmaxnreg = true,
         code::INDIRECT_BRANCH_TARGETS => function.jumps.extend(jumps(value)),
-        code::ANNOTATIONS => function.spills = Spills::Annotated(spill_offsets(value)),
+        // One attribute holds 8,191 of them: longer lists go on in another.
+        code::ANNOTATIONS => match &mut function.spills {
+            Spills::Annotated(offsets) => offsets.extend(spill_offsets(value)),
+            Spills::Unknown => function.spills = Spills::Annotated(spill_offsets(value)),
+        },
         code::EXTERNS => {
             let named = value.chunks_exact(4).filter_map(|word| symbols.all.get(u32_at(word, 0)? as usize));
             let room = MOST_EXTERNALS.saturating_sub(function.externals.len());

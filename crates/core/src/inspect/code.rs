@@ -40,6 +40,7 @@ pub(super) fn from_code(
     let mut offsets = annotated(function);
     if let Some(offsets) = &mut offsets {
         offsets.sort_unstable();
+        offsets.dedup();
     }
     let looks = Looks::new(function, offsets.as_deref());
     if !looks.at_spills && !function.tensor_memory && !function.setmaxnreg && !sass {
@@ -64,7 +65,8 @@ pub(super) fn from_code(
     };
     let inner: Vec<u32> = function.inner.iter().filter_map(|inner| u32::try_from(inner.offset).ok()).collect();
     let code = Code::new(decoder, &bytes);
-    let jumps: Vec<(u32, &[u32])> = function.jumps.iter().map(|jump| (jump.from, jump.to.as_slice())).collect();
+    let mut jumps: Vec<(u32, &[u32])> = function.jumps.iter().map(|jump| (jump.from, jump.to.as_slice())).collect();
+    jumps.sort_by_key(|(from, _)| *from);
     let known = Known { inner: &inner, jumps: &jumps };
     let structure = Structure::new(&code, &known);
     let found = found(&code, &structure, offsets.as_deref(), &looks);
@@ -81,7 +83,7 @@ pub(super) fn from_code(
         fault: match (beyond, code.trailing_bytes()) {
             (0, 0) => None,
             (0, bytes) => Some(format!("{bytes} bytes after the last whole instruction of its code")),
-            (beyond, _) => Some(format!("{beyond} spill annotations lie outside its code")),
+            (beyond, _) => Some(format!("spill annotations that name no instruction of its code: {beyond}")),
         },
     }
 }

@@ -1,5 +1,7 @@
 //! Tells a kernel's machine code: blocks, loops, and each instruction with what is certain of it.
 
+use std::collections::HashMap;
+
 use occupant_binary::{Function, demangle, shorten};
 use occupant_sass::{
     Access, AccessKind, Analysis, Because, Class, Detail, Instruction, LoopKind, Space, Target, detail, irregular,
@@ -27,13 +29,7 @@ pub(super) fn machine_code(function: &Function, analysis: &Analysis, spills: &[u
                 instructions: instructions(analysis.block(number), spills),
             })
             .collect(),
-        functions: analysis
-            .structure
-            .flow
-            .entries
-            .iter()
-            .map(|entry| function_record(function, offset(*entry)))
-            .collect(),
+        functions: function_records(function, analysis.structure.flow.entries.iter().map(|entry| offset(*entry))),
         warp_specialised: signs(specialised(analysis)),
         irregular: signs(irregular(analysis)),
         unknown_opcodes: small(analysis.unknown()),
@@ -45,10 +41,14 @@ fn small(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 
-fn function_record(function: &Function, offset: u32) -> FunctionRecord {
-    let inner = function.inner.iter().find(|inner| inner.offset == u64::from(offset));
-    let name = if offset == 0 { &function.name } else { inner.map_or(&function.name, |inner| &inner.name) };
-    FunctionRecord { name: shorten(&demangle(name), usize::MAX).into_owned(), offset }
+/// The functions of a section. A callee that no symbol names has no name.
+fn function_records(function: &Function, offsets: impl Iterator<Item = u32>) -> Vec<FunctionRecord> {
+    let inner: HashMap<u64, &str> = function.inner.iter().map(|inner| (inner.offset, inner.name.as_str())).collect();
+    let record = |offset| {
+        let name = if offset == 0 { Some(function.name.as_str()) } else { inner.get(&u64::from(offset)).copied() };
+        FunctionRecord { name: name.map(|name| shorten(&demangle(name), usize::MAX).into_owned()), offset }
+    };
+    offsets.map(record).collect()
 }
 
 fn loop_record(analysis: &Analysis, number: usize) -> LoopRecord {

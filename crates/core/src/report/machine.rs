@@ -27,8 +27,8 @@ pub struct MachineCode {
 /// A function in the section.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct FunctionRecord {
-    /// Name for reading.
-    pub name: String,
+    /// Name for reading; `null` for one that no symbol names.
+    pub name: Option<String>,
     /// Bytes from the start of the section.
     pub offset: u32,
 }

@@ -7,8 +7,8 @@ use anyhow::Context;
 use occupant_core::report::{Basis, InspectReport, KernelRecord, Severity, SummaryReport, Totals};
 use occupant_core::{Launches, Summary, Target};
 use occupant_report::{
-    Detail, inspect_markdown, inspect_sheet, inspect_text, json, json_line, sass_sheet, sass_text, summary_markdown,
-    summary_sheet, summary_text,
+    Detail, SASS_KERNELS, inspect_markdown, inspect_sheet, inspect_text, json, json_line, sass_sheet, sass_text,
+    summary_markdown, summary_sheet, summary_text,
 };
 
 use super::Status;
@@ -35,6 +35,10 @@ pub(crate) fn run(flags: &InspectFlags, output: &mut Output) -> anyhow::Result<S
         _ => Keep::All(Vec::new()),
     };
     let mut scan = Scan::new(&options, keep);
+    // In the file's order it is known which will be shown.
+    if matches!(output.format(), Format::Table | Format::Markdown) && flags.sort.is_none() {
+        scan.keep_code = SASS_KERNELS;
+    }
     for path in &flags.paths {
         scan.path(path, output.writer())?;
     }
@@ -91,7 +95,7 @@ fn finish(mut scan: Scan<'_>, flags: &InspectFlags, output: &mut Output) -> anyh
                 totals: scan.totals,
             };
             let printed = match flags.sass {
-                Some(sass) => print_sass(&report, sass.into(), output),
+                Some(sass) => print_sass(&report, scan.code_dropped, sass.into(), output),
                 None => print(&report, flags.names, output),
             };
             (printed, report.diagnostics)
@@ -120,11 +124,11 @@ fn print(report: &InspectReport, names: bool, output: &mut Output) -> anyhow::Re
     Ok(output.finish()?)
 }
 
-fn print_sass(report: &InspectReport, detail: Detail, output: &mut Output) -> anyhow::Result<()> {
+fn print_sass(report: &InspectReport, dropped: usize, detail: Detail, output: &mut Output) -> anyhow::Result<()> {
     match output.format() {
-        Format::Table => output.write(&sass_text(&report.kernels, detail, output.width()))?,
+        Format::Table => output.write(&sass_text(&report.kernels, dropped, detail, output.width()))?,
         Format::Markdown => {
-            output.write(&format!("```\n{}```\n", sass_text(&report.kernels, detail, output.width())))?
+            output.write(&format!("```\n{}```\n", sass_text(&report.kernels, dropped, detail, output.width())))?
         }
         Format::Csv => output.write(&sass_sheet(&report.kernels).csv())?,
         Format::Json | Format::Jsonl => return print(report, false, output),

@@ -1,0 +1,141 @@
+//! Cubins put together here, with what no compiler writes: shared code, annotations twice, between instructions, in parts.
+#![allow(clippy::disallowed_methods, reason = "tests")]
+
+use std::convert::identity;
+
+use occupant_core::report::KernelRecord;
+use occupant_core::{Event, File, InspectOptions, Memory, Outcome, ReadCode, inspect};
+
+/// `EXIT`, `NOP` and `STL [R1], R0` of sm_90.
+const EXIT: (u64, u64) = (0x0000_0000_0000_794d, 0x000f_ea00_0380_0000);
+const NOP: (u64, u64) = (0x0000_0000_0000_7918, 0x000f_c000_0000_0000);
+const STL: (u64, u64) = (0x0000_0000_0100_7387, 0x000f_e200_0010_0800);
+
+fn code(instructions: &[(u64, u64)]) -> Vec<u8> {
+    instructions.iter().flat_map(|(low, high)| [low.to_le_bytes(), high.to_le_bytes()]).flatten().collect()
+}
+
+fn words(words: &[u32]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
+/// An attribute with a value of its own size.
+fn attribute(code: u8, value: &[u8]) -> Vec<u8> {
+    let size = u16::try_from(value.len()).unwrap();
+    [&[4, code][..], &size.to_le_bytes(), value].concat()
+}
+
+struct Section {
+    name: &'static str,
+    kind: u32,
+    flags: u64,
+    link: u32,
+    info: u32,
+    data: Vec<u8>,
+}
+
+/// A cubin for sm_90 by CUDA 13.0: one code section, `kernels` symbols on it, and attributes of the kernel.
+fn cubin(code: Vec<u8>, kernels: u32, attributes: &[u8]) -> Vec<u8> {
+    const CODE: u32 = 4;
+    let (mut names, mut symbols, mut module) = (vec![0_u8], vec![0_u8; 24], Vec::new());
+    for number in 1..=kernels {
+        symbols.extend(u32::try_from(names.len()).unwrap().to_le_bytes());
+        symbols.extend([0x12, 0x10, u8::try_from(CODE).unwrap(), 0]);
+        symbols.extend([0_u64, code.len() as u64].iter().flat_map(|value| value.to_le_bytes()));
+        names.extend(format!("k{number}\0").bytes());
+        for (attribute_code, value) in [(0x2f, 32), (0x11, 16), (0x12, 16)] {
+            module.extend(attribute(attribute_code, &words(&[number, value])));
+        }
+    }
+    let own = [&attribute(0x37, &words(&[130])), attributes].concat();
+    let section = |name, kind, flags, link, info, data| Section { name, kind, flags, link, info, data };
+    elf(vec![
+        section(".strtab", 3, 0, 0, 0, names),
+        section(".symtab", 2, 0, 1, 1, symbols),
+        section(".nv.info", 0x7000_0000, 0, 2, 0, module),
+        section(".text.k1", 1, 6, 2, 7, code),
+        section(".nv.info.k1", 0x7000_0000, 0, 2, CODE, own),
+    ])
+}
+
+fn elf(mut sections: Vec<Section>) -> Vec<u8> {
+    let mut names = vec![0_u8];
+    let mut places: Vec<u32> = Vec::new();
+    for name in sections.iter().map(|section| section.name).chain([".shstrtab"]) {
+        places.push(u32::try_from(names.len()).unwrap());
+        names.extend(name.bytes().chain([0]));
+    }
+    sections.push(Section { name: ".shstrtab", kind: 3, flags: 0, link: 0, info: 0, data: names });
+    let (mut file, mut headers) = (vec![0_u8; 64], vec![0_u8; 64]);
+    for (section, name) in sections.iter().zip(&places) {
+        file.resize(file.len().next_multiple_of(16), 0);
+        headers.extend(words(&[*name, section.kind]));
+        let long = [section.flags, 0, file.len() as u64, section.data.len() as u64];
+        headers.extend(long.iter().flat_map(|value| value.to_le_bytes()));
+        headers.extend(words(&[section.link, section.info]));
+        headers.extend([4_u64, if section.kind == 2 { 24 } else { 0 }].iter().flat_map(|value| value.to_le_bytes()));
+        file.extend(&section.data);
+    }
+    file.resize(file.len().next_multiple_of(16), 0);
+    let at = file.len() as u64;
+    file.extend(headers);
+    let count = u16::try_from(sections.len() + 1).unwrap();
+    let mut header = vec![0x7f, b'E', b'L', b'F', 2, 1, 1, 0x41, 8, 0, 0, 0, 0, 0, 0, 0];
+    header.extend([2_u16, 190].iter().flat_map(|value| value.to_le_bytes()));
+    header.extend(1_u32.to_le_bytes());
+    header.extend([0_u64, 0, at].iter().flat_map(|value| value.to_le_bytes()));
+    header.extend(0x0600_5a04_u32.to_le_bytes());
+    header.extend([64_u16, 56, 0, 64, count, count - 1].iter().flat_map(|value| value.to_le_bytes()));
+    file[..64].copy_from_slice(&header);
+    file
+}
+
+fn read(cubin: &[u8], code: ReadCode) -> (Vec<KernelRecord>, Outcome) {
+    let file = File { name: "crafted.cubin", source: &cubin, companion: None };
+    let options = InspectOptions { code, threads: Some(1), ..InspectOptions::default() };
+    let mut kernels = Vec::new();
+    let outcome = inspect(&file, &Memory, &options, &identity, &mut |event| {
+        if let Event::Kernels(records) = event {
+            kernels.extend(records);
+        }
+    });
+    (kernels, outcome)
+}
+
+/// One kernel's instructions, stored bytes, and the messages about it.
+fn spills(code: &[(u64, u64)], attributes: &[u8]) -> (Option<u32>, Option<u32>, Vec<String>) {
+    let (kernels, outcome) = read(&cubin(self::code(code), 1, attributes), ReadCode::default());
+    let messages = outcome.diagnostics.into_iter().map(|diagnostic| diagnostic.message).collect();
+    (kernels[0].spills.instructions, kernels[0].spills.store_bytes, messages)
+}
+
+#[test]
+fn lists_of_spills_go_on_in_another_attribute() {
+    let both = [attribute(0x55, &words(&[1, 0])), attribute(0x55, &words(&[1, 32]))].concat();
+    assert_eq!(spills(&[STL, NOP, STL, EXIT], &both), (Some(2), Some(8), Vec::new()));
+}
+
+#[test]
+fn a_spill_that_is_listed_twice_is_one() {
+    let twice = attribute(0x55, &words(&[1, 0, 1, 0, 1, 0]));
+    assert_eq!(spills(&[STL, NOP, EXIT], &twice), (Some(1), Some(4), Vec::new()));
+}
+
+#[test]
+fn offsets_that_name_no_instruction_are_told() {
+    for offset in [8, 0x10_0000] {
+        let (_, bytes, messages) = spills(&[STL, NOP, EXIT], &attribute(0x55, &words(&[1, 0, 1, offset])));
+        assert_eq!(bytes, None);
+        assert_eq!(messages, ["k1: spill annotations that name no instruction of its code: 1"]);
+    }
+}
+
+#[test]
+fn code_that_many_symbols_share_is_a_bomb() {
+    let long = [NOP; 512];
+    let (few, outcome) = read(&cubin(code(&long), 8, &[]), ReadCode::All);
+    assert_eq!((few.len(), outcome.diagnostics.len()), (8, 0));
+    let (many, outcome) = read(&cubin(code(&long), 100, &[]), ReadCode::All);
+    assert_eq!((many.len(), outcome.diagnostics[0].code.as_str()), (0, "over_limit"));
+    assert!(outcome.diagnostics[0].message.contains("size of code that symbols share"), "{:?}", outcome.diagnostics);
+}
