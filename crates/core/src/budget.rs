@@ -7,7 +7,10 @@ use occupant_occupancy::{
 };
 use thiserror::Error;
 
-use crate::report::{AccumulatorRecord, BudgetReport, BudgetVerdict, GpuName, KernelName, KernelRecord, SplitRecord};
+use crate::report::{
+    AccumulatorRecord, BlockFrom, BudgetReport, BudgetVerdict, GpuName, KernelName, KernelRecord, SplitRecord,
+    SplitRoles,
+};
 use crate::target::Target;
 
 /// `__launch_bounds__(threads, min_blocks)`.
@@ -72,6 +75,14 @@ pub enum BudgetError {
         /// Threads allowed.
         allowed: u32,
     },
+    /// More registers than a block may have.
+    #[error("a block of {threads} threads with {registers} registers each can't launch: a block has 65536 at most")]
+    CannotLaunch {
+        /// Threads of the block.
+        threads: u32,
+        /// Registers per thread.
+        registers: u32,
+    },
     /// A number out of range.
     #[error("{what} takes 1 to {most}, found {found}")]
     OutOfRange {
@@ -122,7 +133,9 @@ pub fn budget(target: Target<'_>, request: &BudgetRequest) -> Result<BudgetRepor
         requests: request.warpgroups.clone(),
         pool: None,
         requested: None,
+        requested_least: None,
         blocks_per_sm: None,
+        split_roles: None,
         legal_splits: Vec::new(),
         accumulators: request.tile.map(|tile| accumulators(tile, &requests)),
         reason: String::new(),
@@ -140,13 +153,18 @@ pub fn budget(target: Target<'_>, request: &BudgetRequest) -> Result<BudgetRepor
         Entry::Known(registers, from) => {
             let found = add_up(&requests, registers);
             let blocks_per_sm = resident(limits, found.launch_registers, threads);
+            if blocks_per_sm == 0 {
+                return Err(BudgetError::CannotLaunch { threads, registers: found.launch_registers });
+            }
+            let roles = roles(&requests, found.launch_registers);
             BudgetReport {
                 verdict: if found.holds() { BudgetVerdict::Legal } else { BudgetVerdict::HangRisk },
                 launch_registers: Some(found.launch_registers),
                 pool: Some(found.pool),
                 requested: Some(found.requested),
                 blocks_per_sm: Some(blocks_per_sm),
-                legal_splits: splits(&requests, &found),
+                split_roles: roles,
+                legal_splits: splits(&requests, &found, roles),
                 reason: reason(&requests, &found, &from),
                 notes: std::iter::once(occupancy_note(found.launch_registers, blocks_per_sm, request.blocks))
                     .chain(conditions(&requests, &found))
@@ -213,11 +231,12 @@ fn entry(limits: &SmLimits, request: &BudgetRequest, threads: u32) -> Entry {
     }
 }
 
-/// The request that is a raise where there is one: the largest, unless all ask for the same. The compiler gives no thread more
-/// at launch than its largest raise.
+/// The request that is a raise where there is one: the largest, where another warpgroup asks for less. The compiler gives no
+/// thread more at launch than its largest raise.
 fn largest_raise(requests: &[Option<u32>]) -> Option<u32> {
-    let most = requests.iter().copied().flatten().max()?;
-    requests.iter().any(|request| *request != Some(most)).then_some(most)
+    let asked = || requests.iter().copied().flatten();
+    let most = asked().max()?;
+    asked().any(|request| request < most).then_some(most)
 }
 
 fn resident(limits: &SmLimits, registers: u32, threads: u32) -> u32 {
@@ -234,17 +253,21 @@ fn sides(requests: &Requests, launch: u32) -> (u32, u32) {
     (count(&|request| request < launch), count(&|request| request > launch))
 }
 
-fn splits(requests: &Requests, found: &Budget) -> Vec<SplitRecord> {
-    let all = requests.warpgroups();
-    let (giving, taking) = match sides(requests, found.launch_registers) {
-        (0, _) | (_, 0) => (1, all.saturating_sub(1)),
-        sides => sides,
-    };
-    let keeping = u64::from(all.saturating_sub(giving).saturating_sub(taking)) * u64::from(found.launch_registers);
+/// Who gives and who takes in splits that are proposed: as asked; where nobody gives, all that do not take. `None` where
+/// nobody takes.
+fn roles(requests: &Requests, launch: u32) -> Option<SplitRoles> {
+    let (giving, taking) = sides(requests, launch);
+    let giving = if giving == 0 { requests.warpgroups().saturating_sub(taking) } else { giving };
+    (giving > 0 && taking > 0).then_some(SplitRoles { giving, taking })
+}
+
+fn splits(requests: &Requests, found: &Budget, roles: Option<SplitRoles>) -> Vec<SplitRecord> {
+    let Some(SplitRoles { giving, taking }) = roles else { return Vec::new() };
+    let keeping = u64::from(requests.warpgroups().saturating_sub(giving).saturating_sub(taking));
+    let kept = keeping * u64::from(found.launch_registers);
     let splits = legal_splits(giving, taking, found.launch_registers);
     let record = |split: occupant_occupancy::Split| {
-        let per_thread =
-            u64::from(split.gives) * u64::from(giving) + u64::from(split.takes) * u64::from(taking) + keeping;
+        let per_thread = u64::from(split.gives) * u64::from(giving) + u64::from(split.takes) * u64::from(taking) + kept;
         SplitRecord { gives: split.gives, takes: split.takes, requested: per_thread * u64::from(WARPGROUP_THREADS) }
     };
     splits.into_iter().map(record).collect()
@@ -269,6 +292,9 @@ fn reason(requests: &Requests, found: &Budget, from: &str) -> String {
     }
 }
 
+const EVERY_WARP: &str = "it holds only where every warp of a warpgroup executes its request: one that leaves early or skips a \
+                          decrease gives nothing back, and the others hang";
+
 fn occupancy_note(launch: u32, blocks_per_sm: u32, wanted: Option<u32>) -> String {
     let follows = format!(
         "occupancy follows the count at launch, {launch} registers: {} per SM by registers, warps and block slots; \
@@ -286,11 +312,7 @@ fn conditions(requests: &Requests, found: &Budget) -> Vec<String> {
     if !(found.holds() && found.raises) {
         return Vec::new();
     }
-    let mut notes = vec![
-        "it holds only where every warp of a warpgroup executes its request: one that leaves early or skips a decrease gives \
-         nothing back, and the others hang"
-            .to_owned(),
-    ];
+    let mut notes = vec![EVERY_WARP.to_owned()];
     let left = found.pool.saturating_sub(found.requested) / u64::from(WARPGROUP_THREADS);
     if left > 0 {
         notes.push(second_reading(requests, found, left));
@@ -334,16 +356,15 @@ fn accumulators(tile: Accumulators, requests: &Requests) -> AccumulatorRecord {
     AccumulatorRecord { tile: [tile.m, tile.n], schedule, registers, says }
 }
 
-/// The verdict on a kernel's own requests; which warpgroup makes which is decided at run time, so the costliest assignment
-/// in which each request is made counts.
+/// The verdict on a kernel's own requests. Which warpgroup makes which is decided at run time: it is certain where the
+/// costliest assignment in which each request is made fits, or the cheapest does not.
 ///
 /// # Errors
 /// [`BudgetError`] where the architecture has no `setmaxnreg`.
 pub fn budget_of_kernel(target: Target<'_>, kernel: &KernelRecord) -> Result<BudgetReport, BudgetError> {
     supported(target.limits)?;
-    let threads = kernel.launch.block.unwrap_or(0);
+    let (threads, assumed) = block_of(kernel);
     let launch = kernel.registers.unwrap_or(0).next_multiple_of(REQUEST_STEP);
-    let blocks_per_sm = kernel.occupancy.as_ref().map(|found| found.blocks_per_sm);
     let base = BudgetReport {
         schema: "occupant.budget.v1",
         gpu: gpu_name(target),
@@ -354,11 +375,13 @@ pub fn budget_of_kernel(target: Target<'_>, kernel: &KernelRecord) -> Result<Bud
         requests: kernel.register_requests.iter().copied().map(Some).collect(),
         pool: None,
         requested: None,
-        blocks_per_sm,
+        requested_least: None,
+        blocks_per_sm: Some(resident(target.limits, launch, threads)),
+        split_roles: None,
         legal_splits: Vec::new(),
         accumulators: None,
         reason: String::new(),
-        notes: Vec::new(),
+        notes: assumed.into_iter().collect(),
     };
     if kernel.register_requests.is_empty() {
         let reason = if kernel.setmaxnreg {
@@ -369,33 +392,116 @@ pub fn budget_of_kernel(target: Target<'_>, kernel: &KernelRecord) -> Result<Bud
         };
         return Ok(BudgetReport { reason: reason.to_owned(), ..base });
     }
-    let groups = (threads / WARPGROUP_THREADS).max(1) as usize;
-    let mut sorted = kernel.register_requests.clone();
-    sorted.sort_unstable();
-    let most = sorted.last().copied().unwrap_or(launch);
-    // Each request is made by one warpgroup, the largest by all that are left.
-    let mut assigned: Vec<Option<u32>> = sorted.iter().rev().take(groups).copied().map(Some).collect();
-    if sorted.len() > groups {
-        assigned = vec![Some(most); groups];
+    let assigned = Assignments::new(&kernel.register_requests, (threads / WARPGROUP_THREADS).max(1));
+    let pool = u64::from(launch) * u64::from(assigned.groups);
+    let verdict = match (assigned.most <= pool || assigned.largest <= launch, assigned.least > pool) {
+        (true, _) => BudgetVerdict::Legal,
+        (false, true) => BudgetVerdict::HangRisk,
+        (false, false) => BudgetVerdict::Undecided,
+    };
+    let registers = |per_thread: u64| per_thread * u64::from(WARPGROUP_THREADS);
+    let mut notes = base.notes;
+    notes.push("occupancy follows the count at launch; requests change nothing about it".to_owned());
+    if verdict == BudgetVerdict::Legal && assigned.largest > launch {
+        notes.push(EVERY_WARP.to_owned());
     }
-    assigned.resize(groups, Some(most));
-    let requests = Requests::new(assigned)?;
-    let found = add_up(&requests, launch);
-    let list: Vec<String> = sorted.iter().map(ToString::to_string).collect();
-    let assumed = format!(
-        "which warpgroup asks for what is decided at run time: of {} the largest is taken for all {groups} but one each for the \
-         others",
-        list.join(", ")
-    );
-    let follows = "occupancy follows the count at launch; requests change nothing about it".to_owned();
-    let notes = [follows, assumed].into_iter().chain(conditions(&requests, &found)).collect();
     Ok(BudgetReport {
-        verdict: if found.holds() { BudgetVerdict::Legal } else { BudgetVerdict::HangRisk },
-        pool: Some(found.pool),
-        requested: Some(found.requested),
-        legal_splits: splits(&requests, &found),
-        reason: reason(&requests, &found, "as compiled"),
+        verdict,
+        pool: Some(registers(pool)),
+        requested: Some(registers(assigned.most)),
+        requested_least: Some(registers(assigned.least)),
+        reason: assigned.reason(launch, pool, verdict),
         notes,
         ..base
     })
+}
+
+/// The threads of a block that is launched as whole warpgroups, and what had to be assumed for it.
+fn block_of(kernel: &KernelRecord) -> (u32, Option<String>) {
+    let known = kernel
+        .launch
+        .block
+        .filter(|_| !matches!(kernel.launch.block_from, None | Some(BlockFrom::LaunchBounds | BlockFrom::Assumed)));
+    if let Some(block) = known {
+        return (block, None);
+    }
+    let whole = |threads: u32| (threads / WARPGROUP_THREADS).max(1) * WARPGROUP_THREADS;
+    match kernel.max_threads {
+        Some(most) => {
+            let threads = whole(most);
+            (
+                threads,
+                Some(format!(
+                    "a block of {threads} threads is assumed, the whole warpgroups of its launch bounds ({most})"
+                )),
+            )
+        }
+        None => {
+            let threads = whole(kernel.launch.block.unwrap_or(256));
+            (threads, Some(format!("a block of {threads} threads is assumed: give it with --launches")))
+        }
+    }
+}
+
+/// What the requests in a kernel's code can add up to over its warpgroups, registers per thread of one each.
+struct Assignments {
+    groups: u32,
+    /// Ascending, each once.
+    requests: Vec<u32>,
+    smallest: u32,
+    largest: u32,
+    least: u64,
+    most: u64,
+}
+
+impl Assignments {
+    fn new(requests: &[u32], groups: u32) -> Self {
+        let mut sorted = requests.to_vec();
+        sorted.sort_unstable();
+        sorted.dedup();
+        let (smallest, largest) = (sorted.first().copied().unwrap_or(0), sorted.last().copied().unwrap_or(0));
+        // Warps of one warpgroup can make different requests, so that all but the largest may share one warpgroup.
+        let second = sorted.iter().rev().nth(1).copied().unwrap_or(largest);
+        let others = u64::from(groups.saturating_sub(1));
+        let sum = |one: u32, rest: u32| u64::from(one) + others * u64::from(rest);
+        let (least, most) =
+            (sum(largest, smallest), if groups > 1 { sum(second, largest) } else { u64::from(largest) });
+        Self { groups, smallest, largest, least, most, requests: sorted }
+    }
+
+    fn reason(&self, launch: u32, pool: u64, verdict: BudgetVerdict) -> String {
+        let list: Vec<String> = self.requests.iter().map(ToString::to_string).collect();
+        let base = format!(
+            "{} of {launch} registers per thread at launch as compiled have {pool}; its code asks for {}",
+            if self.groups == 1 { "1 warpgroup".to_owned() } else { format!("{} warpgroups", self.groups) },
+            list.join(", ")
+        );
+        match verdict {
+            BudgetVerdict::Legal if self.largest <= launch => format!("{base}: none asks for more than it got"),
+            BudgetVerdict::Legal => format!("{base}, which is {} at most, whoever asks for what", self.most),
+            BudgetVerdict::HangRisk => {
+                format!(
+                    "{base}, which is {} at least, {} too many: the last raise waits for ever",
+                    self.least,
+                    self.least - pool
+                )
+            }
+            _ => format!(
+                "{base}, which is {} to {}: the code does not say how many of its warpgroups ask for {}; {} can, with the others \
+                 at {}",
+                self.least,
+                self.most,
+                self.largest,
+                self.takers(pool),
+                self.smallest
+            ),
+        }
+    }
+
+    /// How many warpgroups can ask for the largest where the others ask for the smallest.
+    fn takers(&self, pool: u64) -> u64 {
+        let (groups, small) = (u64::from(self.groups), u64::from(self.smallest));
+        let left = pool.saturating_sub(groups * small);
+        left.checked_div(u64::from(self.largest) - small).unwrap_or(groups).min(groups)
+    }
 }

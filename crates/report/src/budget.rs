@@ -1,11 +1,11 @@
 //! `occupant budget` for people.
 
-use occupant_core::report::{BudgetReport, SplitRecord};
+use occupant_core::report::{BudgetReport, BudgetVerdict, SplitRecord};
 
-use crate::names::cut;
+use crate::names::{cut, distinct};
 use crate::sheet::Sheet;
 use crate::table::{Column, Line, Table};
-use crate::words::{grouped, on_gpu, wrapped};
+use crate::words::{count, grouped, on_gpu, wrapped};
 
 /// The answer as text.
 #[must_use]
@@ -17,11 +17,14 @@ pub fn budget_text(report: &BudgetReport, width: usize) -> String {
     text += &wrapped(&format!("{} {}: {}", report.verdict.name(), on_gpu(&report.gpu), report.reason), width, 0);
     text.push('\n');
     text += &facts(report).render(width);
-    if !report.legal_splits.is_empty() {
-        text.push('\n');
+    if let Some(roles) = report.split_roles.filter(|_| !report.legal_splits.is_empty()) {
+        let warpgroups = |number: u32| count(number.into(), "warpgroup");
+        let title =
+            format!("splits that hold: {} giving, {} taking", warpgroups(roles.giving), warpgroups(roles.taking));
+        text += &format!("\n{}", wrapped(&title, width, 2));
         text += &splits(&report.legal_splits).render(width);
     }
-    for note in &report.notes {
+    for note in report.accumulators.iter().map(|accumulators| &accumulators.says).chain(&report.notes) {
         text.push('\n');
         text += &wrapped(&format!("note: {note}"), width, 2);
     }
@@ -45,14 +48,16 @@ fn facts(report: &BudgetReport) -> Table {
     }
     if let (Some(pool), Some(requested)) = (report.pool, report.requested) {
         line("registers of a block", grouped(pool));
-        line("registers asked for", grouped(requested));
+        let least = report.requested_least.filter(|least| *least != requested);
+        let least = least.map_or_else(String::new, |least| format!("{} to ", grouped(least)));
+        line("registers asked for", format!("{least}{}", grouped(requested)));
     }
     if let Some(blocks) = report.blocks_per_sm {
         line("blocks per SM", blocks.to_string());
     }
     if let Some(accumulators) = &report.accumulators {
         let [m, n] = accumulators.tile;
-        line(&format!("accumulators of {m}x{n}, {}", accumulators.schedule), accumulators.says.clone());
+        line(&format!("accumulators, {m}x{n} {}", accumulators.schedule), accumulators.registers.to_string());
     }
     Table { columns: vec![Column::left("", u8::MAX), Column::left("", u8::MAX)], lines, first_least: 30 }
 }
@@ -63,13 +68,89 @@ fn splits(splits: &[SplitRecord]) -> Table {
     };
     Table {
         columns: vec![
-            Column::right("legal: those that give", u8::MAX),
-            Column::right("those that take, up to", u8::MAX),
+            Column::right("each that gives", u8::MAX),
+            Column::right("each that takes, up to", u8::MAX),
             Column::right("registers of the block", 1),
         ],
         lines: splits.iter().map(line).collect(),
         first_least: 22,
     }
+}
+
+/// Kernels that are shown of many; JSON and CSV have all.
+const SHOWN: usize = 40;
+
+/// Several answers: a line each, what is not legal first, and how many there are of each verdict.
+#[must_use]
+pub fn budgets_text(results: &[BudgetReport], width: usize) -> String {
+    let mut sorted: Vec<&BudgetReport> = results.iter().collect();
+    sorted.sort_by_key(|report| match report.verdict {
+        BudgetVerdict::HangRisk => 0,
+        BudgetVerdict::Undecided => 1,
+        BudgetVerdict::Ignored => 2,
+        BudgetVerdict::Legal => 3,
+    });
+    let shown = &sorted[..sorted.len().min(SHOWN)];
+    let of =
+        |report: &BudgetReport| report.kernel.as_ref().map_or_else(String::new, |kernel| kernel.demangled.to_string());
+    let names: Vec<String> = shown.iter().map(|report| of(report)).collect();
+    let line = |(report, name): (&&BudgetReport, &String)| {
+        let number = |value: Option<u64>| value.map_or_else(|| "-".to_owned(), grouped);
+        let least = report.requested_least.filter(|least| report.requested != Some(*least));
+        let least = least.map_or_else(String::new, |least| format!("{}-", grouped(least)));
+        Line::Cells(vec![
+            name.clone(),
+            report.gpu.name.clone(),
+            report.verdict.name().to_owned(),
+            report.threads.to_string(),
+            report.launch_registers.map_or_else(|| "-".to_owned(), |registers| registers.to_string()),
+            requests(report),
+            number(report.pool),
+            format!("{least}{}", number(report.requested)),
+        ])
+    };
+    let mut table = Table {
+        columns: vec![
+            Column::left("kernel", u8::MAX),
+            Column::left("gpu", 3),
+            Column::left("verdict", u8::MAX),
+            Column::right("threads", 2),
+            Column::right("at launch", 4),
+            Column::left("requests", u8::MAX),
+            Column::right("pool", 1),
+            Column::right("asked for", 1),
+        ],
+        lines: shown.iter().zip(&names).map(line).collect(),
+        first_least: 16,
+    };
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    for (line, name) in table.lines.iter_mut().zip(distinct(&names, table_room(&names, width))) {
+        if let Line::Cells(cells) = line {
+            cells[0] = name;
+        }
+    }
+    let mut text = table.render(width);
+    let verdicts = [BudgetVerdict::HangRisk, BudgetVerdict::Undecided, BudgetVerdict::Ignored, BudgetVerdict::Legal];
+    let counts = verdicts.map(|verdict| (verdict, results.iter().filter(|report| report.verdict == verdict).count()));
+    let told: Vec<String> = counts
+        .iter()
+        .filter(|(_, number)| *number > 0)
+        .map(|(verdict, number)| format!("{number} {}", verdict.name()))
+        .collect();
+    text +=
+        &format!("\n{}", wrapped(&format!("{}: {}", count(results.len() as u64, "answer"), told.join(", ")), width, 2));
+    if results.len() > SHOWN {
+        let line =
+            format!("{} more not shown: narrow with --kernel and --arch, or take --format csv", results.len() - SHOWN);
+        text += &wrapped(&line, width, 2);
+    }
+    text + &wrapped("one kernel alone (--kernel, --arch) is answered in full", width, 2)
+}
+
+/// Room for names: what verdict and requests leave.
+fn table_room(names: &[&str], width: usize) -> usize {
+    let longest = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+    width.saturating_sub(44).clamp(16, longest.max(16))
 }
 
 /// Answers as rows.

@@ -34,10 +34,8 @@ fn finding(finding: &Finding, several: bool, width: usize) -> String {
         text +=
             &format!("  {}", wrapped(&format!("fix {}: {}{then}", number + 1, fix.change), width.saturating_sub(2), 9));
     }
-    for (name, gpus) in [("fits on", &finding.fits_on), ("not on", &finding.fails_on)] {
-        if !gpus.is_empty() {
-            text += &format!("  {}", wrapped(&format!("{name}: {}", gpus.join(", ")), width.saturating_sub(2), 4));
-        }
+    for line in where_it_fits(&finding.fits_on, &finding.fails_on) {
+        text += &format!("  {}", wrapped(&line, width.saturating_sub(2), 4));
     }
     for note in &finding.notes {
         text += &format!("  {}", wrapped(&format!("note: {note}"), width.saturating_sub(2), 4));
@@ -46,6 +44,16 @@ fn finding(finding: &Finding, several: bool, width: usize) -> String {
         text += &format!("  {}", wrapped(&format!("add {missing}"), width.saturating_sub(2), 4));
     }
     text
+}
+
+/// The GPUs on both sides; one line where all are on one.
+fn where_it_fits(fits_on: &[String], fails_on: &[String]) -> Vec<String> {
+    match (fits_on, fails_on) {
+        ([], []) => Vec::new(),
+        ([], all) => vec![format!("fits on none of {} present parts, {} to {}", all.len(), all[0], all[all.len() - 1])],
+        (all, []) => vec![format!("fits on all of {} present parts, {} to {}", all.len(), all[0], all[all.len() - 1])],
+        (yes, no) => vec![format!("fits on: {}", yes.join(", ")), format!("not on: {}", no.join(", "))],
+    }
 }
 
 fn kernels(kernels: &[CompiledRecord], width: usize) -> String {

@@ -267,8 +267,14 @@ fn totals(report: &InspectReport) -> String {
     let kernels = if of.is_empty() { count(listed, "kernel") } else { format!("{}{of} kernels", grouped(listed)) };
     let occupancy =
         if occupancies.is_empty() { String::new() } else { format!("; occupancy: {}", occupancies.join(", ")) };
+    // The column is left out where it would be empty: that is told, where it is known of all.
+    let known_none = |kernel: &KernelRecord| {
+        let spills = &kernel.spills;
+        spills.store_bytes == Some(0) && spills.load_bytes == Some(0) && spills.unlisted_bytes == Some(0)
+    };
+    let spills = if !report.kernels.is_empty() && report.kernels.iter().all(known_none) { "; no spills" } else { "" };
     format!(
-        "{kernels}{} in {} ({}){occupancy}",
+        "{kernels}{} in {} ({}){occupancy}{spills}",
         for_gpu(&report.kernels),
         count(totals.files.into(), "file"),
         images.join(", ")

@@ -21,7 +21,7 @@ mod sweep;
 mod table;
 mod words;
 
-pub use budget::{budget_sheet, budget_text};
+pub use budget::{budget_sheet, budget_text, budgets_text};
 pub use calc::{calc_sheet, calc_text, matrix_text};
 pub use explain::{explain_sheet, explain_text};
 pub use fit::{fit_sheet, fit_text, fits_text};

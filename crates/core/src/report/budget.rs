@@ -14,6 +14,9 @@ pub enum BudgetVerdict {
     /// A raise waits for registers that nobody gives back.
     #[serde(rename = "HANG RISK")]
     HangRisk,
+    /// It depends on which warpgroups make which request, which the machine code does not say.
+    #[serde(rename = "UNDECIDED")]
+    Undecided,
     /// The compiler drops them, or the code has none.
     #[serde(rename = "IGNORED")]
     Ignored,
@@ -26,6 +29,7 @@ impl BudgetVerdict {
         match self {
             Self::Legal => "LEGAL",
             Self::HangRisk => "HANG RISK",
+            Self::Undecided => "UNDECIDED",
             Self::Ignored => "IGNORED",
         }
     }
@@ -52,8 +56,12 @@ pub struct BudgetReport {
     pub pool: Option<u64>,
     /// Registers of a block once all requests are met; of a kernel, in the costliest assignment to its warpgroups.
     pub requested: Option<u64>,
+    /// The same in the cheapest assignment; `null` for numbers, which say who asks for what.
+    pub requested_least: Option<u64>,
     /// Blocks per SM at the launch-time count, by registers, warps and block slots.
     pub blocks_per_sm: Option<u32>,
+    /// Warpgroups that give and that take in the splits below.
+    pub split_roles: Option<SplitRoles>,
     /// Splits that hold, registers per thread.
     pub legal_splits: Vec<SplitRecord>,
     /// Accumulators of the tile; `null` without one.
@@ -71,6 +79,15 @@ pub struct BudgetMatrix {
     pub schema: &'static str,
     /// One answer a kernel.
     pub results: Vec<BudgetReport>,
+}
+
+/// How many warpgroups give registers and how many take them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct SplitRoles {
+    /// Those that give.
+    pub giving: u32,
+    /// Those that take.
+    pub taking: u32,
 }
 
 /// A split of the pool.

@@ -14,7 +14,7 @@ mod occupancy;
 mod summary;
 mod sweep;
 
-pub use budget::{AccumulatorRecord, BudgetMatrix, BudgetReport, BudgetVerdict, SplitRecord};
+pub use budget::{AccumulatorRecord, BudgetMatrix, BudgetReport, BudgetVerdict, SplitRecord, SplitRoles};
 pub use calc::{ByHandRecord, ByHandStep, CalcInput, CalcReport, MatrixReport, SmRecord};
 pub use explain::{CompiledRecord, ExplainReport, Finding, FixRecord, InequalityRecord};
 pub use fit::{

@@ -25,10 +25,11 @@ Examples:
 
 One number a warpgroup (128 threads), `keep` where it makes no request.
 Without --launch-bounds, bounds of the block's own threads and --blocks (1) are
-assumed. Of a file, kernels that use setmaxnreg are answered.
+assumed. Of a file, kernels that use setmaxnreg are answered; UNDECIDED where
+it depends on which warpgroups make which request.
 
-Exit status: 0 LEGAL, 1 HANG RISK or IGNORED, 2 the question could not be
-answered.")]
+Exit status: 0 LEGAL or UNDECIDED, 1 HANG RISK or IGNORED, 2 the question could
+not be answered.")]
 pub(crate) struct BudgetOptions {
     #[command(flatten)]
     pub(crate) of: KernelFlags,
