@@ -62,6 +62,19 @@ pub enum CalcError {
         /// What its models have; empty for a bare architecture.
         known: String,
     },
+    /// A number out of range.
+    #[error("--{what} takes 1 to {most}, found {found}")]
+    OutOfRange {
+        /// The flag.
+        what: &'static str,
+        /// The number.
+        found: u32,
+        /// The largest.
+        most: u32,
+    },
+    /// A problem of more tiles than can be counted, or of none.
+    #[error("the tiles of the problem are too many to count, or no block fits: check --problem, --tile and the shape")]
+    TooManyBlocks,
     /// A number that has to be 1 at least.
     #[error("--{what} takes 1 or more, found 0")]
     Zero {
@@ -84,6 +97,8 @@ impl CalcError {
             Self::SmsUnknown { .. } => "sms_unknown",
             Self::Gpu(_) => "unknown_capability",
             Self::Zero { .. } => "zero",
+            Self::OutOfRange { .. } => "out_of_range",
+            Self::TooManyBlocks => "too_many_blocks",
         }
     }
 }

@@ -45,14 +45,20 @@ fn fit(target: Target<'_>, subject: &Subject, request: &FitRequest) -> Result<Fi
     let (limits, shape) = (target.limits, &subject.request.shape);
     let blocks = now.occupancy.blocks_per_sm;
     // Nothing is gained beyond an SM that is full.
+    // A refusal outside the ceilings (tensor memory, clusters) is not mended by any of these amounts.
+    let refused = now.reason.clone().filter(|_| now.occupancy.ceilings.smallest() > 0);
     let full = now.occupancy.warps_per_sm == now.occupancy.max_warps_per_sm || blocks == limits.max_blocks_per_sm;
     let next = (!full).then_some(Wanted { blocks: blocks + 1, given: false });
     let wanted = request.blocks.map(|blocks| Wanted { blocks, given: true }).or(next);
-    let found = wanted.map_or_else(|| Ok(Vec::new()), |wanted| solutions(limits, shape, wanted.blocks))?;
-    let no_solution = wanted.filter(|_| found.is_empty()).map(|wanted| why_not(limits, shape, wanted.blocks));
+    let found = match wanted.filter(|_| refused.is_none()) {
+        Some(wanted) => solutions(limits, shape, wanted.blocks)?,
+        None => Vec::new(),
+    };
+    let why = |wanted: Wanted| refused.clone().unwrap_or_else(|| why_not(limits, shape, wanted.blocks));
+    let no_solution = wanted.filter(|_| found.is_empty()).map(why);
     let most_threads = subject.kernel.as_ref().and_then(|kernel| kernel.max_threads).unwrap_or(u32::MAX);
     let most_threads = subject.kernel.as_ref().and_then(|kernel| kernel.required_block).unwrap_or(most_threads);
-    let steps = slack(limits, shape)?;
+    let steps = if refused.is_none() { slack(limits, shape)? } else { Vec::new() };
     let mut notes = notes(&now, subject, &found, blocks);
     notes.extend(wanted.and_then(|wanted| ignored_minimum(limits, shape, wanted)));
     Ok(FitReport {
@@ -68,8 +74,8 @@ fn fit(target: Target<'_>, subject: &Subject, request: &FitRequest) -> Result<Fi
         solutions: found.iter().map(|solution| solution_record(shape, solution)).collect(),
         no_solution,
         steps: steps.iter().map(step_record).collect(),
-        best_blocks: best(limits, shape, most_threads)?,
-        room: room(limits, shape, request.tile_bytes)?,
+        best_blocks: if refused.is_none() { best(limits, shape, most_threads)? } else { None },
+        room: if refused.is_none() { room(limits, shape, request.tile_bytes)? } else { Vec::new() },
         notes,
     })
 }

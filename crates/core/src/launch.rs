@@ -1,6 +1,6 @@
 //! A grid on a whole GPU: waves, the tail, cooperative launches, clusters, tiles.
 
-use occupant_hardware::{GpuSelector, gpus};
+use occupant_hardware::{GpuSelector, SmLimits, gpus};
 use occupant_occupancy::{PORTABLE_CLUSTER, clusters_upper_bound, waves};
 
 use crate::calc::{CalcError, calc};
@@ -24,8 +24,10 @@ pub struct Tile {
 /// What is asked about a grid.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LaunchRequest {
-    /// Blocks of the grid.
-    pub grid: Option<u64>,
+    /// Blocks of the grid along x, y, z.
+    pub grid: Option<[u64; 3]>,
+    /// Blocks of a cluster along x, y, z, where that is known.
+    pub cluster: Option<[u32; 3]>,
     /// Resident blocks per SM where they are known; else from the shape.
     pub blocks_per_sm: Option<u32>,
     /// SMs where the GPU does not say, or where only some may be used.
@@ -43,34 +45,27 @@ pub struct LaunchRequest {
 /// # Errors
 /// [`CalcError`] for a request that means nothing, and for a GPU whose number of SMs is not known.
 pub fn launch(subject: &Subject, request: &LaunchRequest) -> Result<LaunchReport, CalcError> {
-    for (what, zero) in [
-        ("grid", request.grid == Some(0)),
-        ("blocks-per-sm", request.blocks_per_sm == Some(0)),
-        ("sms", request.sms == Some(0)),
-    ] {
-        if zero {
-            return Err(CalcError::Zero { what });
-        }
-    }
     let target = subject.target()?;
     let sms = request.sms.or_else(|| subject.gpu.sm_count()).ok_or_else(|| no_sms(&subject.gpu))?;
-    let grid = request.grid.and_then(|grid| u32::try_from(grid).ok());
+    checked(subject, request, target.limits)?;
+    let grid_blocks = request.grid.map(|[x, y, z]| x.saturating_mul(y).saturating_mul(z));
+    let grid = grid_blocks.and_then(|grid| u32::try_from(grid).ok());
     let calculated = calc(target, &crate::CalcRequest { grid, ..subject.request })?;
     let blocks_per_sm = request.blocks_per_sm.unwrap_or(calculated.occupancy.blocks_per_sm);
-    let cluster = subject.request.cluster.map(|blocks| cluster(blocks, sms, blocks_per_sm, request.grid));
+    let cluster = subject.request.cluster.map(|blocks| cluster(blocks, sms, blocks_per_sm, grid_blocks));
     let slots = u64::from(sms) * u64::from(blocks_per_sm);
     let blocks_per_wave = cluster.as_ref().map_or(slots, |cluster| cluster.upper_bound_blocks);
-    let found = request.grid.and_then(|grid| waves(grid, sms, blocks_per_wave));
+    let found = grid_blocks.and_then(|grid| waves(grid, sms, blocks_per_wave));
     let mut reasons: Vec<String> = calculated.reason.into_iter().collect();
-    if request.cooperative && request.grid.is_some_and(|grid| grid > blocks_per_wave) {
-        let grid = request.grid.unwrap_or(0);
+    reasons.extend(dimension_refusals(request));
+    if let Some(grid) = grid_blocks.filter(|grid| request.cooperative && *grid > blocks_per_wave) {
         reasons.push(format!(
             "a cooperative grid of {grid} blocks, {blocks_per_wave} can be resident ({blocks_per_sm} on each of {sms} SMs)"
         ));
     }
     Ok(LaunchReport {
         schema: "occupant.launch.v1",
-        notes: notes(subject, request, sms, blocks_per_sm, calculated.notes),
+        notes: notes(subject, request, grid_blocks, sms, blocks_per_sm, calculated.notes),
         gpu: calculated.gpu,
         sms,
         input: request.blocks_per_sm.is_none().then_some(calculated.input),
@@ -78,7 +73,7 @@ pub fn launch(subject: &Subject, request: &LaunchRequest) -> Result<LaunchReport
         reason: (!reasons.is_empty()).then(|| reasons.join("; ")),
         blocks_per_sm,
         occupancy: request.blocks_per_sm.is_none().then_some(calculated.occupancy),
-        grid: request.grid,
+        grid: grid_blocks,
         blocks_per_wave,
         waves: found.map(|found| three_decimals(found.waves)),
         last_wave_blocks: found.map(|found| found.last_wave_blocks),
@@ -88,8 +83,45 @@ pub fn launch(subject: &Subject, request: &LaunchRequest) -> Result<LaunchReport
         efficiency_percent: found.map(|found| one_decimal(found.efficiency * 100.0)),
         max_cooperative_grid: blocks_per_wave,
         cluster,
-        tiles: tiles(request, sms, blocks_per_sm),
+        tiles: tiles(request, sms, blocks_per_sm)?,
     })
+}
+
+/// Numbers that no GPU has.
+fn checked(subject: &Subject, request: &LaunchRequest, limits: &SmLimits) -> Result<(), CalcError> {
+    let most_blocks = limits.max_blocks_per_sm;
+    let tiles = request.tiles.iter().filter_map(|tile| tile.blocks_per_sm);
+    let numbers = [
+        ("blocks-per-sm", request.blocks_per_sm, most_blocks),
+        ("tile", tiles.max(), most_blocks),
+        ("sms", request.sms, subject.gpu.sm_count().unwrap_or(u32::MAX)),
+    ];
+    for (what, found, most) in numbers {
+        if let Some(found) = found.filter(|found| !(1..=most).contains(found)) {
+            return Err(CalcError::OutOfRange { what, found, most });
+        }
+    }
+    Ok(())
+}
+
+/// What the hardware asks of each dimension. Source: CUDA Programming Guide, technical specifications.
+fn dimension_refusals(request: &LaunchRequest) -> Vec<String> {
+    let Some(grid) = request.grid else { return Vec::new() };
+    let mut reasons = Vec::new();
+    for ((axis, blocks), most) in ["x", "y", "z"].into_iter().zip(grid).zip([(1 << 31) - 1, 65535, 65535]) {
+        if blocks > most {
+            reasons.push(format!("a grid of {blocks} blocks along {axis}, {most} allowed"));
+        }
+    }
+    // A grid given as one number may have any shape.
+    if grid[1] > 1 || grid[2] > 1 {
+        for ((axis, blocks), size) in ["x", "y", "z"].into_iter().zip(grid).zip(request.cluster.unwrap_or([1; 3])) {
+            if !blocks.is_multiple_of(u64::from(size.max(1))) {
+                reasons.push(format!("a grid of {blocks} blocks along {axis} is no multiple of the cluster's {size}"));
+            }
+        }
+    }
+    reasons
 }
 
 fn three_decimals(value: f64) -> f64 {
@@ -123,17 +155,22 @@ fn cluster(blocks: u32, sms: u32, blocks_per_sm: u32, grid: Option<u64>) -> Clus
     }
 }
 
-fn tiles(request: &LaunchRequest, sms: u32, blocks_per_sm: u32) -> Vec<TileRecord> {
-    let Some([m, n, batch]) = request.problem else { return Vec::new() };
+/// The grid of each tile, rounded up to whole clusters.
+fn tiles(request: &LaunchRequest, sms: u32, blocks_per_sm: u32) -> Result<Vec<TileRecord>, CalcError> {
+    let Some([m, n, batch]) = request.problem else { return Ok(Vec::new()) };
+    let [along_m, along_n, _] = request.cluster.unwrap_or([1; 3]).map(|size| u64::from(size.max(1)));
     let record = |tile: &Tile| {
         let [rows, columns] = [u64::from(tile.m), u64::from(tile.n)];
-        let grid = m.div_ceil(rows).checked_mul(n.div_ceil(columns))?.checked_mul(batch)?;
-        let at_once = u64::from(tile.blocks_per_sm.unwrap_or(blocks_per_sm)) * u64::from(sms);
-        let found = waves(grid, sms, at_once)?;
-        let covered = grid as f64 * rows as f64 * columns as f64;
-        let useful = m as f64 * n as f64 * batch as f64 / covered;
-        Some(TileRecord {
+        let blocks = [m.div_ceil(rows).next_multiple_of(along_m), n.div_ceil(columns).next_multiple_of(along_n)];
+        let grid = blocks[0].checked_mul(blocks[1]).and_then(|grid| grid.checked_mul(batch));
+        let grid = grid.ok_or(CalcError::TooManyBlocks)?;
+        let blocks_per_sm = tile.blocks_per_sm.unwrap_or(blocks_per_sm);
+        let (slots, cluster) = (u64::from(blocks_per_sm) * u64::from(sms), along_m * along_n);
+        let found = waves(grid, sms, slots / cluster * cluster).ok_or(CalcError::TooManyBlocks)?;
+        let useful = m as f64 * n as f64 * batch as f64 / (grid as f64 * rows as f64 * columns as f64);
+        Ok(TileRecord {
             tile: [tile.m, tile.n],
+            blocks_per_sm,
             grid,
             waves: three_decimals(found.waves),
             idle_sms_last_wave: found.idle_sms_last_wave,
@@ -142,12 +179,13 @@ fn tiles(request: &LaunchRequest, sms: u32, blocks_per_sm: u32) -> Vec<TileRecor
             together_percent: one_decimal(found.efficiency * useful * 100.0),
         })
     };
-    request.tiles.iter().filter_map(record).collect()
+    request.tiles.iter().map(record).collect()
 }
 
 fn notes(
     subject: &Subject,
     request: &LaunchRequest,
+    grid: Option<u64>,
     sms: u32,
     blocks_per_sm: u32,
     mut notes: Vec<String>,
@@ -157,8 +195,8 @@ fn notes(
     }
     // The waves say it better.
     notes.retain(|note| !note.contains("such blocks at once") && !note.contains("GPC layout"));
-    notes.extend(request.grid.and_then(|grid| other_card(grid, sms, blocks_per_sm)));
-    if let Some(grid) = request.grid.filter(|grid| *grid < u64::from(sms)) {
+    notes.extend(grid.and_then(|grid| other_card(grid, sms, blocks_per_sm)));
+    if let Some(grid) = grid.filter(|grid| *grid < u64::from(sms)) {
         notes.push(format!(
             "{} of {sms} SMs get no block: no occupancy makes up for a grid that small",
             u64::from(sms) - grid
@@ -170,7 +208,7 @@ fn notes(
              an upper bound, {CLUSTER_CALL} tells what this chip holds"
         ));
     }
-    if request.grid.is_some() || request.problem.is_some() {
+    if grid.is_some() || request.problem.is_some() {
         notes.push(
             "waves assume blocks of equal length; the hardware starts a block as soon as another one ends".to_owned(),
         );

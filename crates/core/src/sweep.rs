@@ -24,10 +24,23 @@ pub fn sweep(subjects: &[Subject], axis: Axis, given: bool) -> Result<SweepRepor
     if axis != Axis::Registers && subjects.iter().any(|subject| subject.request.shape.registers_per_thread == 0) {
         notes.push("registers do not bound: none were given (--registers)".to_owned());
     }
+    notes.extend(refusals(subjects)?);
     if sweeps.iter().flat_map(|sweep| &sweep.steps).any(|step| step.blocks_per_sm == 0) {
         notes.push("0 blocks: a launch with that amount is refused".to_owned());
     }
     Ok(SweepReport { schema: "occupant.sweep.v1", axis: axis.name(), unit: unit(axis), sweeps, notes })
+}
+
+/// Refusals that no amount on the axis changes.
+fn refusals(subjects: &[Subject]) -> Result<Vec<String>, CalcError> {
+    let mut notes: Vec<String> = Vec::new();
+    for subject in subjects {
+        let now = calc(subject.target()?, &subject.request)?;
+        if let Some(reason) = now.reason.filter(|_| now.occupancy.ceilings.smallest() > 0) {
+            notes.push(format!("can't launch on {} whatever the amount: {reason}", now.gpu.name));
+        }
+    }
+    Ok(notes)
 }
 
 fn one(subject: &Subject, axis: Axis, given: bool) -> Result<SweepRecord, CalcError> {

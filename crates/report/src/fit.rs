@@ -8,7 +8,7 @@ use occupant_core::report::{
 use crate::names::cut;
 use crate::sheet::Sheet;
 use crate::table::{Column, Line, Table};
-use crate::words::{count, grouped, on_gpu, ordinal, percent, resource, wrapped};
+use crate::words::{count, grouped, on_gpu, percent, resource, wrapped};
 
 /// Solutions that are shown; JSON has all.
 const SHOWN: usize = 8;
@@ -69,16 +69,28 @@ fn next(report: &FitReport) -> String {
     let goal = match wanted.blocks {
         1 => "to launch".to_owned(),
         blocks if wanted.given => format!("to reach {blocks} blocks"),
-        blocks => format!("for a {} block", ordinal(blocks)),
+        _ => "one more block".to_owned(),
     };
+    let bound = bound(report).filter(|_| wanted.given).map_or_else(String::new, |bound| format!("; {bound}"));
     match (report.solutions.first(), &report.no_solution) {
         (Some(first), _) if is_empty(&first.change) => {
-            format!("{} fit already", count(wanted.blocks.into(), "block"))
+            let verb = if wanted.blocks == 1 { "fits" } else { "fit" };
+            format!("{} {verb} already{bound}", count(wanted.blocks.into(), "block"))
         }
-        (Some(first), _) => format!("{goal}: {}", change_words(&first.change)),
+        (Some(first), _) => format!("{goal}: {}{bound}", change_words(&first.change)),
         (None, Some(why)) => format!("{goal}: no way, {why}"),
         (None, None) => String::new(),
     }
+}
+
+/// The launch bounds for the blocks wanted, and what they leave.
+fn bound(report: &FitReport) -> Option<String> {
+    let (wanted, block) = (report.wanted?.blocks, report.input.as_ref()?.block);
+    let row = report.room.iter().find(|row| row.blocks == wanted)?;
+    let shared = row
+        .shared_dynamic
+        .map_or_else(String::new, |bytes| format!(" and leaves {} B of dynamic shared memory", grouped(bytes.into())));
+    Some(format!("__launch_bounds__({block}, {wanted}) caps registers at {}{shared}", row.register_cap))
 }
 
 fn is_empty(change: &ChangeRecord) -> bool {
@@ -155,7 +167,7 @@ fn at(step: &StepRecord, edge: Option<EdgeRecord>) -> Option<String> {
 }
 
 fn steps(report: &FitReport, width: usize) -> String {
-    let Some(now) = &report.occupancy else { return String::new() };
+    let Some(now) = report.occupancy.as_ref().filter(|_| !report.steps.is_empty()) else { return String::new() };
     let blocks = i64::from(now.blocks_per_sm);
     let gained = |step: &StepRecord, edge: Option<EdgeRecord>| {
         let to = edge.map_or(0, |edge| i64::from(edge.blocks_per_sm) - blocks);
@@ -261,7 +273,7 @@ fn room(report: &FitReport, width: usize) -> String {
     if with_stages {
         columns.push(Column::right("stages", u8::MAX));
     }
-    columns.push(Column::left("as __launch_bounds__ minimum", 1));
+    columns.push(Column::left("as __launch_bounds__ minimum", 5));
     let rows = interesting(report, now);
     if rows.is_empty() {
         return String::new();
@@ -294,8 +306,16 @@ pub fn fits_text(results: &[FitReport], width: usize) -> String {
         Column::left("limited by", 7),
         Column::left("the next block needs", 5),
     ];
-    if results.iter().any(|report| report.wanted.is_some_and(|wanted| wanted.given)) {
+    let given = results.iter().any(|report| report.wanted.is_some_and(|wanted| wanted.given));
+    if given {
         columns[8] = Column::left("to reach the blocks", u8::MAX);
+        columns.insert(4, Column::right("capped at", 8));
+        for (line, report) in lines.iter_mut().filter(|line| matches!(line, Line::Cells(_))).zip(results) {
+            if let Line::Cells(cells) = line {
+                let row = report.room.iter().find(|row| Some(row.blocks) == report.wanted.map(|wanted| wanted.blocks));
+                cells.insert(4, row.map_or_else(|| "-".to_owned(), |row| row.register_cap.to_string()));
+            }
+        }
     }
     if !with_images {
         columns.remove(2);
@@ -305,7 +325,11 @@ pub fn fits_text(results: &[FitReport], width: usize) -> String {
             }
         }
     }
-    let mut text = Table { columns, lines, first_least: 12 }.render(width);
+    let widest = results.iter().map(|report| report.gpu.name.len()).max().unwrap_or(0);
+    let mut text = Table { columns, lines, first_least: widest }.render(width);
+    if given {
+        text += "capped at: registers per thread, by launch bounds with that minimum of blocks\n";
+    }
     let fitting = results.iter().filter(|report| report.launchable == Some(true)).count();
     let without = results.iter().filter(|report| report.launchable.is_none()).count();
     text += &format!("\n{fitting} of {} fit", results.len());

@@ -9,12 +9,18 @@ use crate::words::{count, grouped, on_gpu, percent, wrapped};
 /// The answer as text.
 #[must_use]
 pub fn launch_text(report: &LaunchReport, width: usize) -> String {
-    let mut text = wrapped(&sentence(report), width, 0);
-    text.push('\n');
-    text += &facts(report).render(width);
+    let mut text = String::new();
     if !report.tiles.is_empty() {
+        text += &wrapped(&best_tile(report), width, 0);
         text.push('\n');
         text += &tiles(&report.tiles).render(width);
+    }
+    // A question about tiles alone is not about one grid.
+    if report.tiles.is_empty() || report.grid.is_some() {
+        text += if text.is_empty() { "" } else { "\n" };
+        text += &wrapped(&sentence(report), width, 0);
+        text.push('\n');
+        text += &facts(report).render(width);
     }
     for note in &report.notes {
         text.push('\n');
@@ -47,6 +53,30 @@ fn sentence(report: &LaunchReport) -> String {
         "{} {on}: {tail}; {} idle in it, {efficiency} % of the slots used; {slots}",
         count(grid, "block"),
         count(idle.into(), "SM")
+    )
+}
+
+/// Tiles within this many percent points of the best are as good.
+const TIE: f64 = 0.05;
+
+fn best(tiles: &[TileRecord]) -> f64 {
+    tiles.iter().map(|tile| tile.together_percent).fold(0.0, f64::max)
+}
+
+fn best_tile(report: &LaunchReport) -> String {
+    let most = best(&report.tiles);
+    let names: Vec<String> = report
+        .tiles
+        .iter()
+        .filter(|tile| most - tile.together_percent < TIE)
+        .map(|tile| format!("{}x{}", tile.tile[0], tile.tile[1]))
+        .collect();
+    let alike = if names.len() > 1 { " alike" } else { "" };
+    format!(
+        "{} {}: {} % of the block slots do useful work{alike}",
+        names.join(", "),
+        on_gpu(&report.gpu),
+        percent(most)
     )
 }
 
@@ -85,11 +115,12 @@ fn facts(report: &LaunchReport) -> Table {
 }
 
 fn tiles(tiles: &[TileRecord]) -> Table {
-    let best = tiles.iter().map(|tile| tile.together_percent).fold(0.0, f64::max);
+    let most = best(tiles);
     let line = |tile: &TileRecord| {
-        let mark = if (tile.together_percent - best).abs() < 0.05 { "<- most" } else { "" };
+        let mark = if most - tile.together_percent < TIE { "<- most" } else { "" };
         Line::Cells(vec![
             format!("{}x{}", tile.tile[0], tile.tile[1]),
+            tile.blocks_per_sm.to_string(),
             grouped(tile.grid),
             format!("{}", tile.waves),
             tile.idle_sms_last_wave.to_string(),
@@ -102,9 +133,10 @@ fn tiles(tiles: &[TileRecord]) -> Table {
     Table {
         columns: vec![
             Column::left("tile", u8::MAX),
+            Column::right("per SM", 4),
             Column::right("grid", u8::MAX),
             Column::right("waves", u8::MAX),
-            Column::right("idle SMs at the end", 1),
+            Column::right("idle at end", 5),
             Column::right("slots used", 3),
             Column::right("tiles useful", 2),
             Column::right("together", u8::MAX),
@@ -142,7 +174,7 @@ pub fn launch_sheet(results: &[LaunchReport]) -> Sheet {
             rows.push(vec![
                 report.gpu.name.clone(),
                 report.sms.to_string(),
-                String::new(),
+                tile.blocks_per_sm.to_string(),
                 format!("{}x{}", tile.tile[0], tile.tile[1]),
                 tile.grid.to_string(),
                 tile.waves.to_string(),

@@ -23,17 +23,6 @@ pub(crate) fn count(number: u64, noun: &str) -> String {
     format!("{} {noun}{}", grouped(number), if number == 1 { "" } else { "s" })
 }
 
-/// `2nd`.
-pub(crate) fn ordinal(number: u32) -> String {
-    let ending = match (number % 10, number % 100) {
-        (1, rest) if rest != 11 => "st",
-        (2, rest) if rest != 12 => "nd",
-        (3, rest) if rest != 13 => "rd",
-        _ => "th",
-    };
-    format!("{number}{ending}")
-}
-
 /// `on h100-sxm (9.0)`, `on 9.0`.
 pub(crate) fn on_gpu(gpu: &GpuName) -> String {
     match gpu.name.as_str() {

@@ -79,7 +79,9 @@ pub struct ClusterLaunch {
 pub struct TileRecord {
     /// Rows and columns of a block's tile.
     pub tile: [u32; 2],
-    /// Blocks of the grid.
+    /// Blocks per SM with it.
+    pub blocks_per_sm: u32,
+    /// Blocks of the grid, whole clusters.
     pub grid: u64,
     /// Waves.
     pub waves: f64,

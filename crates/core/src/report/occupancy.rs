@@ -120,6 +120,15 @@ impl OccupancyRecord {
     }
 }
 
+impl CeilingsRecord {
+    /// The smallest that bounds residency: all but tensor memory.
+    #[must_use]
+    pub fn smallest(&self) -> u32 {
+        let others = [self.registers, self.shared_memory, self.barriers, self.virtual_resources];
+        others.into_iter().flatten().fold(self.warps.min(self.blocks), u32::min)
+    }
+}
+
 impl From<Ceilings> for CeilingsRecord {
     fn from(ceilings: Ceilings) -> Self {
         Self {

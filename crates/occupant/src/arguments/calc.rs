@@ -6,6 +6,7 @@ use clap::Args;
 use occupant_core::{CalcRequest, GpuSelector};
 
 use super::gpus::{Gpus, gpus};
+use super::launch::{Grid, grid as parse_grid};
 use super::shape::ShapeFlags;
 
 #[derive(Debug, Args)]
@@ -31,9 +32,9 @@ pub(crate) struct CalcOptions {
     pub(crate) batch: Option<PathBuf>,
     #[command(flatten)]
     shape: ShapeFlags,
-    /// Blocks of the grid: has to be a multiple of the cluster, and is told whether it fills the GPU
-    #[arg(long, value_name = "N", help_heading = "Launch shape")]
-    grid: Option<u32>,
+    /// Blocks of the grid, or dimensions such as 16x38: has to be a multiple of the cluster, and is told whether it fills the GPU
+    #[arg(long, value_name = "N", value_parser = parse_grid, help_heading = "Launch shape")]
+    grid: Option<Grid>,
     /// Show the textbook formula beside the exact answer, and which rounding makes them differ
     #[arg(long)]
     by_hand: bool,
@@ -47,6 +48,10 @@ impl CalcOptions {
 
     /// The request that the flags make.
     pub(crate) fn request(&self) -> CalcRequest {
-        CalcRequest { grid: self.grid, by_hand: self.by_hand, ..self.shape.request() }
+        CalcRequest {
+            grid: self.grid.map(|grid| u32::try_from(grid.blocks()).unwrap_or(u32::MAX)),
+            by_hand: self.by_hand,
+            ..self.shape.request()
+        }
     }
 }

@@ -4,8 +4,8 @@ use clap::Args;
 use occupant_core::{ExplainRequest, GpuSelector, LaunchBounds};
 
 use super::budget::bounds;
-use super::launch::grid;
-use super::shape::ShapeFlags;
+use super::launch::{Grid, grid};
+use super::shape::{Cluster, ShapeFlags};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -30,7 +30,7 @@ pub(crate) struct ExplainOptions {
     pub(crate) gpu: Option<GpuSelector>,
     /// Blocks of the grid, or dimensions such as 16x38
     #[arg(long, value_name = "N", value_parser = grid, help_heading = "Launch shape")]
-    grid: Option<u64>,
+    grid: Option<Grid>,
     /// Launch bounds: threads of the largest block and minimum blocks per SM
     #[arg(long, value_name = "THREADS[,BLOCKS]", value_parser = bounds, help_heading = "Launch shape")]
     launch_bounds: Option<LaunchBounds>,
@@ -50,8 +50,8 @@ impl ExplainOptions {
             shared_dynamic: shape.shared_dynamic,
             barriers: shape.barriers,
             tensor_columns: shape.tensor_columns,
-            cluster: shape.cluster,
-            grid: self.grid,
+            cluster: shape.cluster.map(Cluster::blocks),
+            grid: self.grid.map(Grid::blocks),
             bounds: self.launch_bounds,
             rules: shape.set_up.rules(),
         }

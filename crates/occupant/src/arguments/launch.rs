@@ -23,7 +23,7 @@ pub(crate) struct LaunchOptions {
     gpu: Vec<Gpus>,
     /// Blocks of the grid, or dimensions such as 16x38
     #[arg(long, value_name = "N", value_parser = grid)]
-    grid: Option<u64>,
+    grid: Option<Grid>,
     /// Resident blocks per SM, where they are known; else the launch shape tells
     #[arg(long, value_name = "N")]
     blocks_per_sm: Option<u32>,
@@ -43,18 +43,35 @@ pub(crate) struct LaunchOptions {
     shape: ShapeFlags,
 }
 
-/// A product of up to three dimensions.
-fn product(text: &str) -> Option<u64> {
-    let dimensions: Vec<&str> = text.split(['x', 'X']).collect();
-    let numbers: Option<Vec<u64>> = dimensions.iter().map(|number| number.trim().parse().ok()).collect();
-    numbers.filter(|numbers| numbers.len() <= 3)?.into_iter().try_fold(1_u64, u64::checked_mul)
+/// Up to three dimensions; those that are not given are 1.
+fn dimensions(text: &str) -> Option<[u64; 3]> {
+    let numbers: Option<Vec<u64>> = text.split(['x', 'X']).map(|number| number.trim().parse().ok()).collect();
+    match numbers?.as_slice() {
+        [x] => Some([*x, 1, 1]),
+        [x, y] => Some([*x, *y, 1]),
+        [x, y, z] => Some([*x, *y, *z]),
+        _ => None,
+    }
 }
 
-pub(crate) fn grid(text: &str) -> Result<u64, String> {
-    match product(text) {
-        Some(0) => Err("a grid has at least 1 block".to_owned()),
-        Some(blocks) => Ok(blocks),
-        None => Err("write blocks such as 608, or dimensions such as 16x38".to_owned()),
+/// Blocks of a grid along each dimension.
+pub(crate) fn grid(text: &str) -> Result<Grid, String> {
+    match dimensions(text) {
+        Some(sizes) if sizes.contains(&0) => Err("a grid has at least 1 block".to_owned()),
+        // A product beyond this is no grid of any GPU.
+        Some([x, y, z]) if x.checked_mul(y).and_then(|xy| xy.checked_mul(z)).is_some() => Ok(Grid([x, y, z])),
+        _ => Err("write blocks such as 608, or dimensions such as 16x38".to_owned()),
+    }
+}
+
+/// Blocks of a grid.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Grid([u64; 3]);
+
+impl Grid {
+    /// Blocks in all.
+    pub(crate) const fn blocks(self) -> u64 {
+        self.0[0] * self.0[1] * self.0[2]
     }
 }
 
@@ -87,7 +104,8 @@ impl LaunchOptions {
     /// What is asked about the grid.
     pub(crate) fn request(&self) -> LaunchRequest {
         LaunchRequest {
-            grid: self.grid,
+            grid: self.grid.map(|grid| grid.0),
+            cluster: self.shape.cluster.map(|cluster| cluster.0),
             blocks_per_sm: self.blocks_per_sm,
             sms: self.sms,
             cooperative: self.cooperative,

@@ -67,11 +67,29 @@ pub(crate) fn block(text: &str) -> Result<u32, String> {
     }
 }
 
-fn cluster(text: &str) -> Result<u32, String> {
-    match parse_block(text) {
-        Ok(0) => Err("a cluster has at least 1 block".to_owned()),
-        Ok(blocks) => Ok(blocks),
-        Err(_) => Err("write blocks such as 2, or dimensions such as 2x1".to_owned()),
+/// Blocks of a cluster along x, y, z.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Cluster(pub(crate) [u32; 3]);
+
+impl Cluster {
+    /// Blocks in all.
+    pub(crate) const fn blocks(self) -> u32 {
+        self.0[0] * self.0[1] * self.0[2]
+    }
+}
+
+fn cluster(text: &str) -> Result<Cluster, String> {
+    let error = "write blocks such as 2, or dimensions such as 2x1";
+    // The product is checked, so that it can be taken later.
+    match parse_block(text).map_err(|_| error)? {
+        0 => Err("a cluster has at least 1 block".to_owned()),
+        _ => {
+            let mut sizes = [1; 3];
+            for (size, given) in sizes.iter_mut().zip(text.split(['x', 'X'])) {
+                *size = given.trim().parse().map_err(|_| error)?;
+            }
+            Ok(Cluster(sizes))
+        }
     }
 }
 
@@ -102,7 +120,7 @@ pub(crate) struct ShapeFlags {
     pub(crate) tensor_columns: Option<u32>,
     /// Blocks per cluster, or dimensions such as 2x1
     #[arg(long, value_name = "N", value_parser = cluster, help_heading = "Launch shape")]
-    pub(crate) cluster: Option<u32>,
+    pub(crate) cluster: Option<Cluster>,
     #[command(flatten)]
     pub(crate) set_up: SetUp,
 }
@@ -142,7 +160,7 @@ impl ShapeFlags {
                 partitioned_caching: self.set_up.partitioned_caching(),
                 shared_opt_in: true,
             },
-            cluster: self.cluster,
+            cluster: self.cluster.map(Cluster::blocks),
             rules: self.set_up.rules(),
             ..CalcRequest::default()
         }

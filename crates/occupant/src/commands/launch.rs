@@ -1,7 +1,8 @@
 //! `occupant launch`.
 
+use anyhow::bail;
 use occupant_core::report::{LaunchMatrix, LaunchReport};
-use occupant_core::{Subject, launch};
+use occupant_core::{Subject, Tile, launch};
 use occupant_report::{json, json_line, launch_sheet, launch_text};
 
 use super::Status;
@@ -10,6 +11,12 @@ use crate::output::{Format, Output};
 
 pub(crate) fn run(options: &LaunchOptions, output: &mut Output) -> anyhow::Result<Status> {
     let (shape, request) = (options.shape().request(), options.request());
+    let silent = |tile: &Tile| tile.blocks_per_sm.is_none();
+    if request.tiles.iter().any(silent) && request.blocks_per_sm.is_none() && options.shape().registers.is_none() {
+        bail!(
+            "how many blocks per SM? give --blocks-per-sm, or a tile's own as in --tile 128x256@1, or the launch shape with --registers"
+        );
+    }
     let one = |gpu| launch(&Subject::by_numbers(gpu, shape), &request);
     let results: Vec<LaunchReport> = options.gpus().into_iter().map(one).collect::<Result<_, _>>()?;
     let launchable = results.iter().all(|result| result.launchable);
