@@ -48,6 +48,7 @@ const fn is_vague(fact: &Fact) -> bool {
         fact,
         Fact::Launch(
             LaunchError::InvalidValue
+                | LaunchError::PerhapsInvalidValue
                 | LaunchError::InvalidConfiguration
                 | LaunchError::Cutlass
                 | LaunchError::OutOfResources

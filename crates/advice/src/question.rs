@@ -44,13 +44,19 @@ pub struct Question {
     pub tensor_columns: Option<u32>,
     /// Blocks per cluster.
     pub cluster: Option<u32>,
-    /// Blocks of the grid.
-    pub grid: Option<u64>,
+    /// Blocks of the grid along x, y, z.
+    pub grid: Option<[u64; 3]>,
     /// The launch bounds.
     pub bounds: Option<Bounds>,
 }
 
 impl Question {
+    /// Blocks of the grid in all.
+    #[must_use]
+    pub fn grid_blocks(&self) -> Option<u64> {
+        self.grid.map(|[x, y, z]| x.saturating_mul(y).saturating_mul(z))
+    }
+
     /// The launch shape as far as it is known; what is not bounds nothing.
     #[must_use]
     pub fn shape(&self) -> Shape {
@@ -63,6 +69,17 @@ impl Question {
             tensor_columns: self.tensor_columns.unwrap_or(0),
             ..Shape::default()
         }
+    }
+
+    /// Whether anything about the launch was said.
+    #[must_use]
+    pub const fn has_shape(&self) -> bool {
+        self.registers.is_some()
+            || self.block.is_some()
+            || self.shared_static.is_some()
+            || self.shared_dynamic.is_some()
+            || self.cluster.is_some()
+            || self.grid.is_some()
     }
 
     /// Static and dynamic shared memory, where either is known.

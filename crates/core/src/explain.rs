@@ -1,5 +1,7 @@
 //! Joins what a text states, what a person adds and the rules to explanations.
 
+use std::collections::HashMap;
+
 use occupant_advice::{Bounds, Explanation, Gpu, Question, explain as explanations, kernel_notes, kernel_shape};
 use occupant_binary::demangle;
 use occupant_hardware::{Architecture, GpuSelector, Rules, SmLimits, current_gpus, limits_under};
@@ -31,8 +33,8 @@ pub struct ExplainRequest {
     pub tensor_columns: Option<u32>,
     /// Blocks per cluster.
     pub cluster: Option<u32>,
-    /// Blocks of the grid.
-    pub grid: Option<u64>,
+    /// Blocks of the grid along x, y, z.
+    pub grid: Option<[u64; 3]>,
     /// The launch bounds.
     pub bounds: Option<LaunchBounds>,
     /// Release of NVIDIA's rules.
@@ -46,7 +48,7 @@ pub fn explain(text: &str, request: &ExplainRequest) -> ExplainReport {
     let log = read(text);
     ExplainReport {
         schema: "occupant.explain.v1",
-        findings: explanations(&log.facts, &question).into_iter().map(finding).collect(),
+        findings: grouped(explanations(&log.facts, &question)),
         kernels: log.kernels.iter().map(|kernel| compiled(kernel, &question, request.rules)).collect(),
         lines: log.lines,
     }
@@ -73,6 +75,28 @@ fn question(request: &ExplainRequest) -> Question {
     }
 }
 
+/// Findings that differ in their kernel alone are one: builds print the same warning hundreds of times.
+fn grouped(explained: Vec<(u32, u32, Explanation)>) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = Vec::new();
+    let mut known: HashMap<(&'static str, String, Option<(u64, u64)>), usize> = HashMap::new();
+    for explained in explained {
+        let found = &explained.2;
+        let sides = found.inequality.as_ref().map(|sides| (sides.needed, sides.allowed));
+        let key = (found.code, found.says.clone(), sides);
+        match known.get(&key).and_then(|at| findings.get_mut(*at)) {
+            Some(first) => {
+                first.times += explained.1;
+                first.other_kernels += u32::from(found.kernel.is_some());
+            }
+            None => {
+                known.insert(key, findings.len());
+                findings.push(finding(explained));
+            }
+        }
+    }
+    findings
+}
+
 fn finding((line, times, explanation): (u32, u32, Explanation)) -> Finding {
     let inequality = explanation.inequality.map(|found| InequalityRecord {
         text: found.to_string(),
@@ -86,6 +110,7 @@ fn finding((line, times, explanation): (u32, u32, Explanation)) -> Finding {
         line,
         times,
         code: explanation.code,
+        other_kernels: 0,
         kernel: explanation.kernel.map(|name| demangle(&name).into_owned()),
         says: explanation.says,
         inequality,

@@ -5,7 +5,9 @@
 pub struct Located {
     /// Line of the first message, from 1.
     pub line: u32,
-    /// Messages that say the same.
+    /// Line of the last one.
+    pub last: u32,
+    /// Lines that say the same.
     pub times: u32,
     /// What they say.
     pub fact: Fact,
@@ -73,6 +75,8 @@ pub enum LaunchError {
     OutOfResources,
     /// 1.
     InvalidValue,
+    /// "invalid argument" of a program that may have nothing to do with CUDA.
+    PerhapsInvalidValue,
     /// 9.
     InvalidConfiguration,
     /// 720.
@@ -98,6 +102,8 @@ pub enum Fact {
         kernel: Option<String>,
         /// Pipeline stages that the same line states.
         stages: Option<u32>,
+        /// The kernel is a compiler's, with tiles and stages to choose.
+        tiled: bool,
     },
     /// A block's registers exceed the limit, by the message's own numbers.
     BlockRegisters {
@@ -139,6 +145,8 @@ pub enum Fact {
     MinBlocksIgnored {
         /// The kernel.
         kernel: String,
+        /// The compiler took it as an error.
+        refused: bool,
     },
     /// `setmaxnreg` was dropped.
     RequestsIgnored {
@@ -188,14 +196,19 @@ pub enum Fact {
         /// Used.
         to: u32,
     },
+    /// `--maxrregcount` took the place of the kernel's own cap.
+    CapOverridden {
+        /// The kernel.
+        kernel: String,
+        /// The cap in force.
+        cap: u32,
+    },
     /// A function spills.
     Spills {
         /// The function.
         kernel: String,
-        /// Bytes stored.
-        stores: u32,
-        /// Bytes loaded.
-        loads: u32,
+        /// Bytes stored and loaded, where it says.
+        bytes: Option<(u32, u32)>,
     },
     /// A function has a stack.
     LocalMemory {

@@ -10,7 +10,14 @@ mod messages;
 mod patterns;
 mod ptxas;
 
+use std::sync::LazyLock;
+
+use regex::Regex;
+
 pub use fact::{Compiled, Fact, LaunchError, Located, Resource, TooMuch};
+
+/// What terminals are told about colours stands between words.
+static COLOURS: LazyLock<Regex> = LazyLock::new(|| patterns::compile(r"\x1b\[[0-9;?]*[A-Za-z]"));
 
 /// The facts of a text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -26,6 +33,7 @@ pub struct Log {
 /// Finds the known messages of a text.
 #[must_use]
 pub fn read(text: &str) -> Log {
+    let text = &*COLOURS.replace_all(text, "");
     let lines = u32::try_from(text.lines().count()).unwrap_or(u32::MAX);
     Log { facts: messages::find(text), kernels: ptxas::kernels(text), lines }
 }

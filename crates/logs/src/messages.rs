@@ -20,12 +20,14 @@ struct Message {
 type Reader = fn(&Captures<'_>, &str) -> Option<Fact>;
 
 static MESSAGES: LazyLock<Vec<Message>> = LazyLock::new(|| {
-    let all: [(&str, Reader); 25] = [
+    let all: [(&str, Reader); 32] = [
         // Triton, and Inductor, which puts the kernel's name where Triton has the resource's.
         (r"out of resource:\s*([^\n]*?),?\s*Required:\s*(\d+),?\s*Hardware limit:\s*(\d+)", over_limit),
         // XLA, Pallas.
         (r"Shared memory size limit exceeded: requested (\d+), available: (\d+)", |found, _| {
-            shared(number(found, 1)?, number(found, 2))
+            let (required, limit) = (number(found, 1)?, number(found, 2));
+            let resource = Resource::SharedMemory;
+            Some(Fact::OverLimit { resource, required, limit, kernel: None, stages: None, tiled: true })
         }),
         // Warp.
         (r"configure (?:\S+ )?kernel for (\d+) bytes, but maximum available is (\d+)", |found, _| {
@@ -51,11 +53,11 @@ static MESSAGES: LazyLock<Vec<Message>> = LazyLock::new(|| {
         (r"set the allowed dynamic shared memory size to (\d+)", |found, _| shared(number(found, 1)?, None)),
         // ptxas and nvlink.
         (
-            r"(?:[Ee]ntry function '([^']+)'|File) uses too much (shared data|global constant data|constant data|parameter space|local data) \(0x([0-9a-fA-F]+) bytes(?: \+ 0x[0-9a-fA-F]+ bytes system)?, 0x([0-9a-fA-F]+) max\)",
+            r"(?:[Ee]ntry function '([^']+)' uses |File uses )?too much (shared data|global constant data|constant data|parameter space|local data) \(0x([0-9a-fA-F]+) bytes(?: \+ 0x[0-9a-fA-F]+ bytes system)?, 0x([0-9a-fA-F]+) max\)",
             too_much,
         ),
-        (r"Value of threads per SM for entry (\S+) is out of range", |found, _| {
-            Some(Fact::MinBlocksIgnored { kernel: text(found, 1)? })
+        (r"(error\s*: )?Value of threads per SM for entry (\S+) is out of range", |found, _| {
+            Some(Fact::MinBlocksIgnored { kernel: text(found, 2)?, refused: found.get(1).is_some() })
         }),
         (r"(?:\(C(\d+)\)\s*)?Potential Performance Loss: 'setmaxnreg' ignored[;\s]*([^\n]*)", |found, _| {
             let reason = text(found, 2)?.trim_end_matches('.').to_owned();
@@ -95,10 +97,10 @@ static MESSAGES: LazyLock<Vec<Message>> = LazyLock::new(|| {
             Some(Fact::CapRaised { from: number(found, 1)?, to: number(found, 2)? })
         }),
         (
-            r"Registers are spilled to local memory in function '([^']+)', (\d+) bytes spill stores, (\d+) bytes spill loads",
+            r"Registers are spilled to local memory in function '([^']+)'(?:, (\d+) bytes spill stores, (\d+) bytes spill loads)?",
             |found, _| {
-                let (stores, loads) = (number(found, 2)?, number(found, 3)?);
-                Some(Fact::Spills { kernel: text(found, 1)?, stores, loads })
+                let bytes = number(found, 2).zip(number(found, 3));
+                Some(Fact::Spills { kernel: text(found, 1)?, bytes })
             },
         ),
         (r"Local memory used for function '([^']+)', size of stack frame: (\d+) bytes", |found, _| {
@@ -110,35 +112,90 @@ static MESSAGES: LazyLock<Vec<Message>> = LazyLock::new(|| {
             sizes.into_iter().try_fold(1_u32, u32::checked_mul).map(Fact::Block)
         }),
         (
-            r"(?i)too many resources requested for launch|LAUNCH_OUT_OF_RESOURCES|LaunchOutOfResources|\b(?:error|code|status)\W{0,4}701\b|\[\s*701\s*\]|\b0x2bd\b",
-            |_, _| Some(Fact::Launch(LaunchError::OutOfResources)),
-        ),
-        (
-            r"(?i)(too many blocks in cooperative launch|COOPERATIVE_LAUNCH_TOO_LARGE|CooperativeLaunchTooLarge|grid size \([^)]*\) exceeds the limit|\b(?:error|code|status)\W{0,4}720\b)|(cluster misconfiguration|INVALID_CLUSTER_SIZE|InvalidClusterSize|\b(?:error|code|status)\W{0,4}912\b)",
+            r"Formal parameter space overflowed \((\d+) bytes required, max (\d+) bytes allowed\)(?: in function (\S+))?",
             |found, _| {
-                let error =
-                    if found.get(1).is_some() { LaunchError::CooperativeTooLarge } else { LaunchError::ClusterSize };
-                Some(Fact::Launch(error))
+                let (bytes, limit) = (number(found, 1)?, number(found, 2)?);
+                Some(Fact::TooMuch { what: TooMuch::Parameters, kernel: text(found, 3), bytes, limit })
             },
         ),
+        (r"Overriding maximum register limit \d+ for '([^']+)' with (\d+) of maxrregcount", |found, _| {
+            Some(Fact::CapOverridden { kernel: text(found, 1)?, cap: number(found, 2)? })
+        }),
+        (r"(?i)too many resources requested for launch|LAUNCH_OUT_OF_RESOURCES|LaunchOutOfResources", |_, _| {
+            Some(Fact::Launch(LaunchError::OutOfResources))
+        }),
         (
-            r"(?i)(invalid configuration argument|InvalidConfiguration\b)|(\binvalid argument\b|\binvalid value\b|CUDA_ERROR_INVALID_VALUE|cudaErrorInvalidValue)|(cutlass error: Error Internal|kErrorInternal|Error: Error Internal)",
-            |found, _| {
-                Some(Fact::Launch(match (found.get(1), found.get(2)) {
-                    (Some(_), _) => LaunchError::InvalidConfiguration,
-                    (_, Some(_)) => LaunchError::InvalidValue,
-                    _ => LaunchError::Cutlass,
-                }))
-            },
+            r"(?i)too many blocks in cooperative launch|COOPERATIVE_LAUNCH_TOO_LARGE|CooperativeLaunchTooLarge|specified grid size \([^)]*\) exceeds the limit",
+            |_, _| Some(Fact::Launch(LaunchError::CooperativeTooLarge)),
         ),
+        (r"(?i)cluster misconfiguration|INVALID_CLUSTER_SIZE|InvalidClusterSize", |_, _| {
+            Some(Fact::Launch(LaunchError::ClusterSize))
+        }),
+        (r"(?i)invalid configuration argument|cudaErrorInvalidConfiguration\b", |_, _| {
+            Some(Fact::Launch(LaunchError::InvalidConfiguration))
+        }),
+        (
+            r"CUDA_ERROR_INVALID_VALUE|cudaErrorInvalidValue|Shared memory requested exceeds device resources|insufficient shared memory",
+            |_, line| (!is_elsewhere(line)).then_some(Fact::Launch(LaunchError::InvalidValue)),
+        ),
+        (r"(?i)\binvalid (?:argument|value)\b", |_, line| match (is_elsewhere(line), is_cuda(line)) {
+            (true, _) => None,
+            (false, true) => Some(Fact::Launch(LaunchError::InvalidValue)),
+            (false, false) => Some(Fact::Launch(LaunchError::PerhapsInvalidValue)),
+        }),
+        (r"(?i)cutlass error: Error Internal|kErrorInternal|cutlass[^\n]*Error: Error Internal", |_, _| {
+            Some(Fact::Launch(LaunchError::Cutlass))
+        }),
+        // By number, where the line is about CUDA: other programs number their errors too.
+        (r"(?i)(?:\b(?:error|code|status)\W{0,4}(\d{1,3})\b|\[\s*(\d{3})\s*\]|\(0x([0-9a-f]{1,3})\))", by_number),
     ];
-    all.into_iter().map(|(pattern, fact)| Message { pattern: compile(pattern), fact }).collect()
+    // Terminals and people break lines inside a phrase.
+    let loose = |pattern: &str| compile(&pattern.replace(' ', r"\s+"));
+    all.into_iter().map(|(pattern, fact)| Message { pattern: loose(pattern), fact }).collect()
 });
 
 static STAGES: LazyLock<Regex> = LazyLock::new(|| compile(r"num_stages['\x22]?\s*[=:]\s*(\d+)"));
 
+/// Whether a line is about CUDA and not about another program.
+fn is_cuda(line: &str) -> bool {
+    static CUDA: LazyLock<Regex> =
+        LazyLock::new(|| compile(r"(?i)cuda|\bcu[A-Z]\w*|triton|cutlass|\bgpu\b|kernel|launch|flashinfer|nvidia"));
+    CUDA.is_match(line)
+}
+
+/// Whether a line is about a call that launches nothing, or about another vendor's GPU.
+fn is_elsewhere(line: &str) -> bool {
+    static ELSEWHERE: LazyLock<Regex> =
+        LazyLock::new(|| compile(r"\[HIP\]|hipError|cuda(?:Memcpy|Malloc|Memset|Free|Host|Stream|Event)\w*|cuMem\w+"));
+    ELSEWHERE.is_match(line)
+}
+
+/// Errors by their number. Old runtimes had 7 for 701.
+fn by_number(found: &Captures<'_>, line: &str) -> Option<Fact> {
+    if !is_cuda(line) || is_elsewhere(line) {
+        return None;
+    }
+    let decimal = || number::<u32>(found, 1).or_else(|| number(found, 2));
+    let code = decimal().or_else(|| u32::from_str_radix(found.get(3)?.as_str(), 16).ok())?;
+    Some(Fact::Launch(match code {
+        701 => LaunchError::OutOfResources,
+        1 => LaunchError::InvalidValue,
+        9 => LaunchError::InvalidConfiguration,
+        720 => LaunchError::CooperativeTooLarge,
+        912 => LaunchError::ClusterSize,
+        _ => return None,
+    }))
+}
+
 fn shared(required: u64, limit: Option<u64>) -> Option<Fact> {
-    Some(Fact::OverLimit { resource: Resource::SharedMemory, required, limit, kernel: None, stages: None })
+    Some(Fact::OverLimit {
+        resource: Resource::SharedMemory,
+        required,
+        limit,
+        kernel: None,
+        stages: None,
+        tiled: false,
+    })
 }
 
 fn over_limit(found: &Captures<'_>, line: &str) -> Option<Fact> {
@@ -149,10 +206,20 @@ fn over_limit(found: &Captures<'_>, line: &str) -> Option<Fact> {
         "threads" => (Resource::Threads, None),
         // Inductor's messages are about shared memory, and name the kernel.
         name if name.starts_with("triton_") => (Resource::SharedMemory, Some(named.clone())),
-        _ => (Resource::Other(named.clone()), None),
+        _ if line.to_ascii_lowercase().contains("triton") || line.contains("OutOfResources") => {
+            (Resource::Other(named.clone()), None)
+        }
+        _ => return None,
     };
     let stages = STAGES.captures(line).and_then(|found| number(&found, 1));
-    Some(Fact::OverLimit { resource, required: number(found, 2)?, limit: number(found, 3), kernel, stages })
+    Some(Fact::OverLimit {
+        resource,
+        required: number(found, 2)?,
+        limit: number(found, 3),
+        kernel,
+        stages,
+        tiled: true,
+    })
 }
 
 /// `96.000 KiB`.
@@ -201,13 +268,16 @@ pub(crate) fn find(log: &str) -> Vec<Located> {
             let Some(fact) = (message.fact)(&found, text_of(last)) else { continue };
             let line = u32::try_from(line_of(whole.start())).unwrap_or(u32::MAX);
             match known.get(&fact).and_then(|at| facts.get_mut(*at)) {
+                // Name and text of an error often stand in one line.
+                Some(known) if known.last == line => {}
                 Some(known) => {
+                    known.last = line;
                     known.times = known.times.saturating_add(1);
                     known.line = known.line.min(line);
                 }
                 None => {
                     known.insert(fact.clone(), facts.len());
-                    facts.push(Located { line, times: 1, fact });
+                    facts.push(Located { line, last: line, times: 1, fact });
                 }
             }
         }
@@ -227,7 +297,14 @@ mod tests {
     }
 
     fn over(resource: Resource, required: u64, limit: u64, kernel: Option<&str>, stages: Option<u32>) -> Fact {
-        Fact::OverLimit { resource, required, limit: Some(limit), kernel: kernel.map(str::to_owned), stages }
+        Fact::OverLimit {
+            resource,
+            required,
+            limit: Some(limit),
+            kernel: kernel.map(str::to_owned),
+            stages,
+            tiled: true,
+        }
     }
 
     #[test]
@@ -291,7 +368,10 @@ mod tests {
         let ignored = only(
             "CUDACOMPILE : ptxas warning : Value of threads per SM for entry _Z9k is out of range. .minnctapersm will be ignored",
         );
-        assert_eq!(ignored, Fact::MinBlocksIgnored { kernel: "_Z9k".to_owned() });
+        assert_eq!(ignored, Fact::MinBlocksIgnored { kernel: "_Z9k".to_owned(), refused: false });
+        let refused =
+            only("ptxas error   : Value of threads per SM for entry k is out of range. .minnctapersm will be ignored");
+        assert_eq!(refused, Fact::MinBlocksIgnored { kernel: "k".to_owned(), refused: true });
     }
 
     #[test]
@@ -305,6 +385,8 @@ mod tests {
             ),
             ("ERROR: CUDA error: trop de ressources (code #701, ERROR_LAUNCH_OUT_OF_RESOURCES)", OutOfResources),
             ("cudaLaunchKernel returned (0x2bd)", OutOfResources),
+            ("what():  CUDA error 9 at kMeansCuda.cu:604", InvalidConfiguration),
+            ("CUDA error: too many resources\nrequested  for launch", OutOfResources),
             ("CUDA_ERROR_INVALID_VALUE: invalid argument", InvalidValue),
             ("CUDA error 9 at ggml-cuda.cu:6862: invalid configuration argument", InvalidConfiguration),
             ("CUDA error: too many blocks in cooperative launch(72)", CooperativeTooLarge),
@@ -332,16 +414,31 @@ mod tests {
         );
         assert_eq!(
             only("Amount of dynamic shared memory exceeds kernel limit (96.000 KiB > 48.000 KiB)."),
-            over(Resource::SharedMemory, 98304, 49152, None, None)
+            shared(98304, Some(49152)).unwrap()
         );
     }
 
     #[test]
     fn other_text_states_nothing() {
-        for log in
-            ["", "\n\n", "Fehler: zu viele Ressourcen angefordert", "701 kernels, 9 warnings, code 7010", "\u{0}\u{1}"]
-        {
+        let others = [
+            "",
+            "\n\n",
+            "Fehler: zu viele Ressourcen angefordert",
+            "701 kernels, 9 warnings, code 7010",
+            "\u{0}\u{1}",
+            "HTTP error 701",
+            "make: *** [Makefile:701: all] Error 701",
+            "java: out of resource: heap, Required: 100, Hardware limit: 50",
+            "cudaMemcpy failed: invalid argument",
+            "Triton Error [HIP]: Code: 1, Messsage: invalid argument",
+        ];
+        for log in others {
             assert_eq!(find(log), [], "{log}");
+        }
+        for log in
+            ["mkdir: invalid argument", "OSError: [Errno 22] Invalid argument", "error: invalid value 'x' for '--bar'"]
+        {
+            assert_eq!(only(log), Fact::Launch(LaunchError::PerhapsInvalidValue), "{log}");
         }
     }
 }

@@ -13,7 +13,7 @@ static ENTRY: LazyLock<Regex> = LazyLock::new(|| compile(r"Compiling entry funct
 static PROPERTIES: LazyLock<Regex> = LazyLock::new(|| compile(r"Function properties for '?([^\s':]+)"));
 static FRAME: LazyLock<Regex> =
     LazyLock::new(|| compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads"));
-static USED: LazyLock<Regex> = LazyLock::new(|| compile(r"\b[Uu]sed (\d+) registers\b(.*)"));
+static USED: LazyLock<Regex> = LazyLock::new(|| compile(r"(?:\bUsed|info\s*:\s+used)\s+(\d+)\s+registers\b(.*)"));
 static BARRIERS: LazyLock<Regex> = LazyLock::new(|| compile(r"used (\d+) barriers"));
 static CUMULATIVE: LazyLock<Regex> = LazyLock::new(|| compile(r"(\d+) bytes cumulative stack size"));
 // sm_1x printed `48+16 bytes smem`: asked for and the system's.

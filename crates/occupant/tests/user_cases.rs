@@ -457,7 +457,7 @@ fn nonsense_is_refused_by_name() {
         ("launch --gpu h100-sxm --grid 0", "a grid has at least 1 block"),
         ("launch --gpu sm_90 --grid 608 --block 256", "how many SMs? sm_90 does not say"),
         ("launch --gpu h100 --grid 608 --block 256", "h100-pcie has 114"),
-        ("launch --gpu h100-sxm --grid 608 --blocks-per-sm 0", "--blocks-per-sm takes 1 or more, found 0"),
+        ("launch --gpu h100-sxm --grid 608 --blocks-per-sm 0", "--blocks-per-sm takes 1 to 32, found 0"),
         ("launch --gpu h100-sxm --grid 99999999999x99999999999", "write blocks such as 608"),
         ("launch --gpu h100-sxm --problem 0x5 --tile 128x128", "write rows and columns"),
         ("budget --gpu h100 --warpgroups 16,232,232", "24 to 256 registers in steps of 8, found 16: the nearest is 24"),
@@ -467,6 +467,12 @@ fn nonsense_is_refused_by_name() {
         ("budget --gpu h100 --warpgroups 40,232,232 --launch-bounds 256,1", "the launch bounds allow 256"),
         ("budget --gpu h100", "which requests?"),
         ("explain zu viele Ressourcen angefordert", "not a message that is known"),
+        ("explain mkdir: invalid argument", "not a message that is known"),
+        ("explain nosuch.log", "no such file"),
+        ("launch --gpu h100-sxm --grid 8 --blocks-per-sm 33", "--blocks-per-sm takes 1 to 32, found 33"),
+        ("launch --gpu h100-sxm --grid 8 --block 64 --sms 133", "--sms takes 1 to 132, found 133"),
+        ("launch --gpu h100-sxm --problem 512x512 --tile 128x128", "how many blocks per SM?"),
+        ("budget --gpu h100 --warpgroups 40,232,232 --registers 200", "can't launch"),
         ("explain --gpu mi300x foo", "is a GPU of AMD"),
     ];
     for (arguments, part) in known {
@@ -488,4 +494,55 @@ fn more_barriers_than_an_sm_has() {
         0,
         &["4097 named barriers, an SM has 64", "barriers 4097 ->"],
     );
+}
+
+/// What the hardware refuses of a grid.
+#[test]
+fn grids_and_clusters_by_dimension() {
+    let launch = |flags: &str| format!("launch --gpu h100-sxm --blocks-per-sm 1 {flags}");
+    asks(&launch("--grid 43x32 --cluster 2x2"), 1, &["a grid of 43 blocks along x is no multiple of the cluster's 2"]);
+    asks(&launch("--grid 1x65536"), 1, &["a grid of 65536 blocks along y, 65535 allowed"]);
+    let tile = &json(&launch("--problem 8192x4096 --tile 192x224 --cluster 2x2"))["tiles"][0];
+    assert_eq!(tile["grid"], 44 * 20, "43 x 19 tiles in whole clusters");
+}
+
+/// Refusals outside the ceilings are no fault of registers or block size.
+#[test]
+fn what_no_amount_mends() {
+    let columns = "--gpu b200 --registers 64 --block 128 --tensor-columns 576";
+    asks(&format!("fit {columns}"), 1, &["no way, a block needs 576 tensor-memory columns"]);
+    asks("fit --gpu a100 --block 128 --cluster 2 --blocks 4", 1, &["no way, clusters need compute capability 9.0"]);
+    asks(&format!("sweep registers {columns}"), 0, &["can't launch on b200"]);
+}
+
+/// Registers at launch: ptxas 13.5 gives 168 where nothing is raised, and the largest raise where that is less.
+#[test]
+fn budgets_of_keeps_and_caps() {
+    for (warpgroups, registers) in [("24,keep,keep", 168), ("24,80,80", 80), ("40,232,232", 168), ("40,232", 232)] {
+        let found = json(&format!("budget --gpu h100 --warpgroups {warpgroups}"));
+        assert_eq!(found["launch_registers"], registers, "{warpgroups}");
+    }
+    let found = json("budget --gpu b200 --warpgroups keep,168,keep,keep");
+    assert_eq!(found["split_roles"], serde_json::json!({"giving": 3, "taking": 1}));
+}
+
+/// Hundreds of one warning are one finding.
+#[test]
+fn the_same_warning_of_many_kernels_is_one() {
+    let log: String = (0..300).map(|number| MIN_BLOCKS.replace("_Z1k", &format!("kernel{number}")) + "\n").collect();
+    let parts = ["300 times", "and 299 other kernels", "__launch_bounds__(64, 24)"];
+    explains(&log, "--gpu rtx-5090 --launch-bounds 64,32", &parts);
+    explains(MIN_BLOCKS, "--gpu rtx-5090 --launch-bounds 64,24", &["(64, 24) is obeyed"]);
+}
+
+/// A limit of 48 KiB is that of a launch that did not opt in.
+#[test]
+fn fixes_fit_the_message() {
+    let julia = "Amount of dynamic shared memory exceeds kernel limit (96.000 KiB > 48.000 KiB).";
+    let opt_in = "fix 1: cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, 98304)";
+    explains(julia, "--gpu a100", &[opt_in]);
+    let refused = "ptxas error   : Entry function 'k' uses too much shared data (0x3a000 bytes, 0x38c00 max)";
+    let run = occupant_fed("explain --gpu h100-sxm", refused.as_bytes());
+    says(&run, 0, &["237568 B needed, 232448 B allowed", "fix 1: 5120 B less"]);
+    assert!(!run.stdout.contains("fix 2"), "{}", run.stdout);
 }

@@ -21,7 +21,11 @@ pub fn explain_text(report: &ExplainReport, width: usize) -> String {
 fn finding(finding: &Finding, several: bool, width: usize) -> String {
     let times = if finding.times > 1 { format!(", {} times", finding.times) } else { String::new() };
     let place = if several { format!("line {}{times}: ", finding.line) } else { String::new() };
-    let kernel = finding.kernel.as_ref().map_or_else(String::new, |kernel| format!("{kernel}: "));
+    let others = match finding.other_kernels {
+        0 => String::new(),
+        others => format!(" and {}", count(others.into(), "other kernel")),
+    };
+    let kernel = finding.kernel.as_ref().map_or_else(String::new, |kernel| format!("{kernel}{others}: "));
     let mut text = String::new();
     if let Some(inequality) = &finding.inequality {
         text += &wrapped(&format!("{place}{}", inequality.text), width, 2);

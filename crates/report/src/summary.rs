@@ -135,8 +135,14 @@ fn sheets(report: &SummaryReport) -> Vec<(String, Sheet)> {
 fn table(sheet: &Sheet) -> Table {
     let wide = sheet.columns.len() > 2;
     let column = |(index, title): (usize, &&'static str)| {
-        // Bins at the upper end say least and go first.
-        let keep = if index < 4 { u8::MAX } else { u8::try_from(100 - index).unwrap_or(1) };
+        // Bins that hold nothing go first, then median and share; a bin with kernels never.
+        let empty = sheet.rows.iter().all(|row| row.get(index).is_none_or(|cell| cell == "0"));
+        let is_bin = title.trim_start_matches('-').parse::<u32>().is_ok();
+        let keep = match (index, is_bin, empty) {
+            (0 | 1, _, _) | (_, true, false) => u8::MAX,
+            (_, true, true) => u8::try_from(100 - index.min(99)).unwrap_or(1),
+            _ => 200,
+        };
         if index == 0 || !wide { Column::left(title, u8::MAX) } else { Column::right(title, keep) }
     };
     Table {

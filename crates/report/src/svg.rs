@@ -3,7 +3,8 @@
 
 use occupant_core::report::{SweepRecord, SweepReport};
 
-use crate::sweep::{axis_words, label, range, subject, ticks};
+use crate::names::cut;
+use crate::sweep::{axis_words, label, range, ticks};
 use crate::words::percent;
 
 const WIDTH: f64 = 860.0;
@@ -11,6 +12,8 @@ const LEFT: f64 = 64.0;
 const RIGHT: f64 = 24.0;
 const TOP: f64 = 48.0;
 const PLOT_HEIGHT: f64 = 340.0;
+/// Characters of a kernel's name in the legend.
+const NAME: usize = 48;
 /// Height of a line of the legend.
 const LEGEND_LINE: f64 = 22.0;
 /// Colours that people with colour blindness tell apart (Okabe and Ito), and dashes for black and white.
@@ -162,8 +165,11 @@ fn legend(report: &SweepReport, sweep: &SweepRecord, (colour, dashes): &(&str, &
     let now = sweep.current.map_or_else(String::new, |point| {
         format!(", now {} ({} %)", label(report, point.value), percent(point.percent))
     });
-    let name: String = subject(sweep).chars().take(90).collect();
-    let alone = if report.sweeps.len() == 1 { "; numbers on the steps are blocks per SM" } else { "" };
+    let name = match &sweep.kernel {
+        Some(kernel) => format!("{} on {}", cut(&kernel.demangled, NAME), sweep.gpu.name),
+        None => sweep.gpu.name.clone(),
+    };
+    let alone = if report.sweeps.len() == 1 { "; steps: blocks per SM" } else { "" };
     format!(
         "<line x1=\"{LEFT}\" y1=\"{y:.1}\" x2=\"{:.1}\" y2=\"{y:.1}\" stroke=\"{colour}\" stroke-width=\"2\"{dash}/>\n\
          <text x=\"{:.1}\" y=\"{:.1}\" fill=\"#222222\">{}: 100 % are {} warps{now}{alone}</text>\n",

@@ -36,7 +36,7 @@ pub(crate) fn size(question: &Question) -> Explanation {
             fixes.push(Fix::new(format!("clusters of {PORTABLE_CLUSTER} blocks"), "portable"));
         }
         Some(cluster) => {
-            if let Some(grid) = question.grid.filter(|grid| !grid.is_multiple_of(u64::from(cluster.max(1)))) {
+            if let Some(grid) = question.grid_blocks().filter(|grid| !grid.is_multiple_of(u64::from(cluster.max(1)))) {
                 let up = grid.next_multiple_of(u64::from(cluster.max(1)));
                 fixes.push(Fix::new(
                     format!("a grid of {up} blocks"),

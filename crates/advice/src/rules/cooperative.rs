@@ -29,11 +29,21 @@ pub(crate) fn too_large(question: &Question) -> Explanation {
         }
     }
     let gpu = question.gpu.as_ref().and_then(|gpu| Some((gpu, gpu.sms?)));
-    let (Some((gpu, sms)), Some(grid), true) = (gpu, question.grid, question.block.is_some()) else {
+    let (Some((gpu, sms)), Some(grid), true) = (gpu, question.grid_blocks(), question.block.is_some()) else {
         return Explanation { missing, ..base };
     };
     let blocks = occupancy(gpu.limits, &question.shape()).map_or(0, |found| found.blocks_per_sm);
     let most = u64::from(blocks) * u64::from(sms);
+    if (1..=most).contains(&grid) {
+        return Explanation {
+            says: format!(
+                "by these numbers {} holds {most} such blocks, and {grid} are fewer: something else was launched",
+                gpu.name
+            ),
+            missing,
+            ..base
+        };
+    }
     let fixes = if most > 0 {
         vec![Fix::new(format!("a grid of {most} blocks or fewer"), format!("{blocks} on each of {sms} SMs"))]
     } else {

@@ -7,6 +7,9 @@ use crate::gpus::{divided, gpu, on};
 use crate::limits::{fixes, inequalities};
 use crate::question::{Gpu, Question};
 
+/// Blocks of a grid along y and z, at most. Source: CUDA Programming Guide, technical specifications.
+const GRID_YZ: u64 = 65535;
+
 /// "invalid argument", of a launch or of setting an attribute.
 pub(crate) fn value(question: &Question) -> Explanation {
     let base = Explanation {
@@ -115,6 +118,12 @@ pub(crate) fn configuration(question: &Question) -> Explanation {
     let mut missing = Vec::new();
     if question.block.is_none() {
         missing.push("--block N: the threads of the block, such as 512 or 8x8x8".to_owned());
+    }
+    let along = |axis: usize| question.grid.and_then(|grid| grid.get(axis).copied()).filter(|blocks| *blocks > GRID_YZ);
+    if let Some((axis, blocks)) =
+        [("y", along(1)), ("z", along(2))].into_iter().find_map(|(axis, blocks)| Some((axis, blocks?)))
+    {
+        return dimension(&format!("blocks along {axis}"), blocks, GRID_YZ);
     }
     Explanation {
         code: "invalid_configuration",

@@ -11,18 +11,21 @@ fn obeyed(gpu: &Gpu, threads: u32, min_blocks: u32) -> bool {
 }
 
 /// The warning does not say the numbers; the person does.
-pub(crate) fn ignored(kernel: &str, question: &Question) -> Explanation {
+pub(crate) fn ignored(kernel: &str, refused: bool, question: &Question) -> Explanation {
+    let then = if refused {
+        "this compiler takes it as an error, and stops"
+    } else {
+        "the kernel works, with as many registers as the compiler likes"
+    };
     let base = Explanation {
         code: "min_blocks_ignored",
         kernel: Some(kernel.to_owned()),
         says: "threads x minimum blocks of the launch bounds are more than an SM holds: the compiler drops the minimum, and with \
                it the register cap"
-            .to_owned(),
-        notes: vec![
-            "the kernel works, with as many registers as the compiler likes; one source for several architectures meets this \
-             where SMs hold 1536 or 1024 threads instead of 2048"
-                .to_owned(),
-        ],
+            .to_owned(),        notes: vec![format!(
+            "{then}; one source for several architectures meets this where SMs hold 1536 or 1024 threads instead of 2048"
+        )],
+
         ..Explanation::default()
     };
     let (Some(Bounds { threads, min_blocks: Some(min_blocks) }), Some(gpu)) = (question.bounds, &question.gpu) else {
@@ -37,6 +40,17 @@ pub(crate) fn ignored(kernel: &str, question: &Question) -> Explanation {
     };
     let most = most_min_blocks(gpu.limits, threads);
     let (fits_on, fails_on) = divided(question, |gpu| obeyed(gpu, threads, min_blocks));
+    if min_blocks <= most {
+        return Explanation {
+            says: format!(
+                "({threads}, {min_blocks}) is obeyed{}: the message is about other bounds or another architecture",
+                on(question)
+            ),
+            fits_on,
+            fails_on,
+            ..base
+        };
+    }
     let by_threads = u64::from(threads) * u64::from(min_blocks) > u64::from(gpu.limits.max_threads_per_sm);
     let inequality = if by_threads {
         Inequality {

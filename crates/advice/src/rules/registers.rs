@@ -74,12 +74,26 @@ pub(crate) fn cap_raised(from: u32, to: u32) -> Explanation {
     }
 }
 
+/// The option that goes over the launch bounds.
+pub(crate) fn cap_overridden(kernel: &str, cap: u32) -> Explanation {
+    Explanation {
+        code: "cap_overridden",
+        kernel: Some(kernel.to_owned()),
+        says: format!("--maxrregcount caps its registers at {cap}, whatever its launch bounds would allow"),
+        fixes: vec![Fix::new("__launch_bounds__ for each kernel instead of one cap for all", "")],
+        ..Explanation::default()
+    }
+}
+
 /// The warning about spills.
-pub(crate) fn spills(kernel: &str, stores: u32, loads: u32) -> Explanation {
+pub(crate) fn spills(kernel: &str, bytes: Option<(u32, u32)>) -> Explanation {
+    let how_much = bytes.map_or_else(String::new, |(stores, loads)| {
+        format!(": a thread stores {stores} B and loads {loads} B of spilled registers")
+    });
     Explanation {
         code: "spills",
         kernel: Some(kernel.to_owned()),
-        says: format!("registers did not suffice: a thread stores {stores} B and loads {loads} B of spilled registers"),
+        says: format!("registers did not suffice{how_much}"),
         notes: vec![
             "spills are not bad by themselves: outside loops, or in L1, they can cost nothing; `occupant inspect FILE` says how \
              many bytes are in loops"

@@ -143,7 +143,9 @@ pub(crate) fn kernel_threads(threads: u32, limit: u32, question: &Question) -> E
 pub(crate) fn threads(required: u64, limit: Option<u64>) -> Explanation {
     let inequality =
         limit.map(|allowed| Inequality { what: "threads of a block".to_owned(), needed: required, allowed, unit: "" });
-    let fix = limit.map(|limit| Fix::new(format!("num_warps={}", limit / 32), format!("{} threads", limit / 32 * 32)));
+    let fix = limit
+        .filter(|limit| *limit >= 32)
+        .map(|limit| Fix::new(format!("num_warps={}", limit / 32), format!("{} threads", limit / 32 * 32)));
     Explanation {
         code: "kernel_threads",
         says: "the kernel was compiled with more warps than its registers let a block have".to_owned(),

@@ -6,6 +6,8 @@ use crate::question::{Gpu, Question};
 
 /// Static shared memory that compilers accept, bytes.
 const STATIC: u64 = 48 << 10;
+/// Shared memory of a workgroup on AMD's CDNA and RDNA, bytes: a limit that Triton prints for them too.
+const AMD: u64 = 64 << 10;
 
 fn most(gpu: &Gpu) -> u64 {
     u64::from(gpu.limits.shared_per_block_optin)
@@ -20,12 +22,17 @@ fn whose(limit: u64, question: &Question) -> String {
     capabilities.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
+/// What is known of a kernel whose compiler chooses tiles and stages.
+pub(crate) struct Tile<'f> {
+    pub(crate) kernel: Option<&'f str>,
+    pub(crate) stages: Option<u32>,
+}
+
 /// A launch that asked for `required` bytes.
 pub(crate) fn over_limit(
     required: u64,
     limit: Option<u64>,
-    kernel: Option<&str>,
-    stages: Option<u32>,
+    tile: Option<Tile<'_>>,
     question: &Question,
 ) -> Explanation {
     let allowed = limit.or_else(|| question.gpu.as_ref().map(most));
@@ -35,7 +42,13 @@ pub(crate) fn over_limit(
     if let Some(allowed) = allowed {
         let whose = whose(allowed, question);
         if !whose.is_empty() {
-            notes.push(format!("{allowed} B is what a block may have on {whose}, after opting in; an SM holds 1 KiB more for the system"));
+            notes.push(format!(
+                "{allowed} B is what a block may have on {whose}, after opting in{}",
+                reserve(question, allowed)
+            ));
+        }
+        if allowed == AMD {
+            notes.push("an AMD workgroup may have 65536 B too: for those GPUs the lists here mean nothing".to_owned());
         }
         if required <= allowed {
             notes.push(
@@ -49,17 +62,23 @@ pub(crate) fn over_limit(
     }
     Explanation {
         code: "shared_memory",
-        kernel: kernel.map(str::to_owned),
-        says: format!("a block asks for more shared memory than it may have{}", on(question)),
+        kernel: tile.as_ref().and_then(|tile| tile.kernel).map(str::to_owned),
+        says: match allowed {
+            Some(allowed) if required <= allowed => "these numbers fit: something else was refused".to_owned(),
+            _ => format!("a block asks for more shared memory than it may have{}", on(question)),
+        },
         inequality: allowed.map(|allowed| Inequality {
             what: "shared memory of a block".to_owned(),
             needed: required,
             allowed,
             unit: "B",
         }),
-        fixes: allowed
-            .filter(|allowed| required > *allowed)
-            .map_or_else(Vec::new, |allowed| tile_fixes(required, allowed, kernel, stages)),
+        fixes: match (allowed.filter(|allowed| required > *allowed), tile) {
+            (Some(allowed), Some(tile)) => tile_fixes(required, allowed, &tile),
+            (Some(allowed), None) => plain_fixes(required, allowed, question),
+            (None, _) => Vec::new(),
+        },
+
         fits_on,
         fails_on,
         notes,
@@ -67,8 +86,29 @@ pub(crate) fn over_limit(
     }
 }
 
+/// What a launch can change: opt in, or take less.
+fn plain_fixes(required: u64, allowed: u64, question: &Question) -> Vec<Fix> {
+    let opted_in = question.gpu.as_ref().map_or(u64::MAX, most);
+    let mut fixes = Vec::new();
+    if allowed == STATIC && required <= opted_in {
+        fixes.push(Fix::new(
+            format!("cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, {required}) before the launch"),
+            "48 KiB is what a block gets without opting in (shmem and attributes in CUDA.jl, preload in CuPy)",
+        ));
+    }
+    fixes.push(Fix::new(format!("{} B less", required - allowed), ""));
+    fixes
+}
+
+/// What the system takes where it takes any.
+fn reserve(question: &Question, allowed: u64) -> &'static str {
+    let takes = |gpu: &Gpu| most(gpu) == allowed && gpu.limits.shared_reserved_per_block > 0;
+    if question.candidates.iter().any(takes) { "; an SM holds 1 KiB more for the system" } else { "" }
+}
+
 /// What people can turn in a tiled kernel: stages, then the tile.
-fn tile_fixes(required: u64, allowed: u64, kernel: Option<&str>, stages: Option<u32>) -> Vec<Fix> {
+fn tile_fixes(required: u64, allowed: u64, tile: &Tile<'_>) -> Vec<Fix> {
+    let Tile { kernel, stages } = *tile;
     let mut fixes = Vec::new();
     let fitting = |stages: u64| stages * allowed / required;
     match stages.map(u64::from).filter(|stages| *stages > 0) {
@@ -81,7 +121,7 @@ fn tile_fixes(required: u64, allowed: u64, kernel: Option<&str>, stages: Option<
             "where stages take nearly all of it",
         )),
         None => {
-            let steps: Vec<String> = (2..=5_u64)
+            let steps: Vec<String> = (2..=8_u64)
                 .filter(|now| (1..*now).contains(&fitting(*now)))
                 .map(|now| format!("{now} -> {}", fitting(now)))
                 .collect();
@@ -131,13 +171,8 @@ pub(crate) fn static_over(bytes: u64, limit: u64, kernel: Option<&str>, question
             allowed: limit,
             unit: "B",
         }),
-        fixes: vec![
-            Fix::new(format!("{} B less", bytes.saturating_sub(limit)), ""),
-            Fix::new(
-                "declare it extern __shared__ and pass its size at launch",
-                format!("with cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, {bytes})"),
-            ),
-        ],
+        fixes: static_fixes(bytes, limit, question),
+
         fits_on,
         fails_on,
         notes: notes
@@ -146,4 +181,16 @@ pub(crate) fn static_over(bytes: u64, limit: u64, kernel: Option<&str>, question
             .collect(),
         ..Explanation::default()
     }
+}
+
+/// Less of it, or dynamic memory where a block may have that much.
+fn static_fixes(bytes: u64, limit: u64, question: &Question) -> Vec<Fix> {
+    let mut fixes = vec![Fix::new(format!("{} B less", bytes.saturating_sub(limit)), "")];
+    if limit == STATIC && question.gpu.as_ref().is_none_or(|gpu| most(gpu) >= bytes) {
+        fixes.push(Fix::new(
+            "declare it extern __shared__ and pass its size at launch",
+            format!("with cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, {bytes})"),
+        ));
+    }
+    fixes
 }

@@ -31,6 +31,8 @@ pub struct Finding {
     pub code: &'static str,
     /// The kernel it names, for reading.
     pub kernel: Option<String>,
+    /// Further kernels of which the same is said.
+    pub other_kernels: u32,
     /// What it means.
     pub says: String,
     /// What failed, in numbers; `null` where they are not known.

@@ -51,7 +51,7 @@ impl ExplainOptions {
             barriers: shape.barriers,
             tensor_columns: shape.tensor_columns,
             cluster: shape.cluster.map(Cluster::blocks),
-            grid: self.grid.map(Grid::blocks),
+            grid: self.grid.map(Grid::sizes),
             bounds: self.launch_bounds,
             rules: shape.set_up.rules(),
         }

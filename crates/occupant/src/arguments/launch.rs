@@ -69,6 +69,11 @@ pub(crate) fn grid(text: &str) -> Result<Grid, String> {
 pub(crate) struct Grid([u64; 3]);
 
 impl Grid {
+    /// Blocks along x, y, z.
+    pub(crate) const fn sizes(self) -> [u64; 3] {
+        self.0
+    }
+
     /// Blocks in all.
     pub(crate) const fn blocks(self) -> u64 {
         self.0[0] * self.0[1] * self.0[2]

@@ -20,6 +20,9 @@ pub(crate) fn run(options: &ExplainOptions, output: &mut Output) -> anyhow::Resu
         Target::named(gpu, request.rules)?;
     }
     let text = text(&options.text)?;
+    if text.bytes().take(8192).any(|byte| byte == 0) {
+        bail!("that is no text: `occupant inspect FILE` reads binaries");
+    }
     let report = explain(&text, &request);
     if report.findings.is_empty() && report.kernels.is_empty() {
         bail!(unknown(&text, report.lines));
@@ -48,6 +51,8 @@ fn text(arguments: &[String]) -> anyhow::Result<String> {
             read(file, one)
         }
         [one] if Path::new(one).is_dir() => bail!("{one}: a directory, not a text"),
+        // A name without a space that ends like a file's is a file that is not there.
+        [one] if !one.contains(' ') && Path::new(one).extension().is_some() => bail!("{one}: no such file"),
         words => Ok(words.join(" ")),
     }
 }
@@ -74,14 +79,10 @@ fn unknown(text: &str, lines: u32) -> String {
     if text.trim().is_empty() {
         return "the text is empty: paste the message, such as `too many resources requested for launch`".to_owned();
     }
-    if text.bytes().take(64).any(|byte| byte == 0) {
-        return "that is no text: `occupant inspect FILE` reads binaries".to_owned();
-    }
-    let (what, none) =
-        if lines > 1 { (format!("{lines} lines"), "none of them holds") } else { ("this".to_owned(), "it is not") };
+    let read = if lines > 1 { format!("{lines} lines read, and none of them holds") } else { "this is not".to_owned() };
     format!(
-        "{what} read, {none} a message that is known: paste the line with the error, in English or with its name such as \
-         CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES or its number such as `error 701`; or ask with numbers: `occupant fit --gpu G \
-         --registers N --block N`"
+        "{read} a message that is known: paste the line with the error, in English or with its name such as \
+         CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES or its number such as `CUDA error 701`; or ask with numbers: `occupant fit --gpu G \
+         --registers N --block N`. Errors while a kernel runs, such as an illegal address, are for compute-sanitizer"
     )
 }
