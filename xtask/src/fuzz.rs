@@ -21,7 +21,7 @@ pub(crate) struct Options {
     seconds: u32,
 }
 
-const TARGETS: [&str; 5] = ["file", "cubin", "names", "tables", "sass"];
+const TARGETS: [&str; 6] = ["file", "cubin", "names", "tables", "sass", "logs"];
 
 pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     let fuzz = paths::root().join("fuzz");

@@ -75,10 +75,13 @@ fn question(request: &ExplainRequest) -> Question {
     }
 }
 
+/// What two findings have to share to be one: code, words, and both sides of the inequality.
+type Same = (&'static str, String, Option<(u64, u64)>);
+
 /// Findings that differ in their kernel alone are one: builds print the same warning hundreds of times.
 fn grouped(explained: Vec<(u32, u32, Explanation)>) -> Vec<Finding> {
     let mut findings: Vec<Finding> = Vec::new();
-    let mut known: HashMap<(&'static str, String, Option<(u64, u64)>), usize> = HashMap::new();
+    let mut known: HashMap<Same, usize> = HashMap::new();
     for explained in explained {
         let found = &explained.2;
         let sides = found.inequality.as_ref().map(|sides| (sides.needed, sides.allowed));

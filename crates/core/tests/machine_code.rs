@@ -121,7 +121,8 @@ fn columns_of_tensor_memory_are_traced_to_constants() {
 #[test]
 fn functions_in_a_section_are_named_and_local_arrays_are_no_spills() {
     let recursion = kernel("bin/kernels.sm_90a.cubin", "recursion");
-    let functions: Vec<&str> = code(&recursion).functions.iter().map(|function| function.name.as_str()).collect();
+    let functions: Vec<&str> =
+        code(&recursion).functions.iter().map(|function| function.name.as_deref().unwrap_or("")).collect();
     assert_eq!(functions, ["recursion", "ackermann"]);
     let local = kernel("bin/kernels.sm_90a.cubin", "local_array");
     assert_eq!(local.spills.store_bytes, Some(0), "a local array is no spill");

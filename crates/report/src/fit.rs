@@ -93,7 +93,7 @@ fn bound(report: &FitReport) -> Option<String> {
     Some(format!("__launch_bounds__({block}, {wanted}) caps registers at {}{shared}", row.register_cap))
 }
 
-fn is_empty(change: &ChangeRecord) -> bool {
+pub(crate) fn is_empty(change: &ChangeRecord) -> bool {
     *change == ChangeRecord::default()
 }
 
@@ -106,7 +106,7 @@ fn bytes(change: Option<&FromTo<u32>>, name: &str) -> Option<String> {
 }
 
 /// `registers 90 -> 80, block 256 -> 192`.
-fn change_words(change: &ChangeRecord) -> String {
+pub(crate) fn change_words(change: &ChangeRecord) -> String {
     let parts = [
         step(change.carveout.as_ref(), "carve-out", ""),
         step(change.partitioned_caching.as_ref(), "partitioned caching", ""),
@@ -281,125 +281,6 @@ fn room(report: &FitReport, width: usize) -> String {
     Table { columns, lines: rows.iter().map(row).collect(), first_least: 10 }.render(width)
 }
 
-/// Several answers: one line each, under the kernel's name where they come from files.
-#[must_use]
-pub fn fits_text(results: &[FitReport], width: usize) -> String {
-    let mut lines = Vec::new();
-    let mut last = None;
-    for report in results {
-        let name = report.kernel.as_ref().map(|kernel| &kernel.demangled);
-        if name.is_some() && name != last {
-            lines.push(Line::Heading(cut(name.map_or("", |name| name), width)));
-        }
-        last = name.or(last);
-        lines.push(Line::Cells(line(report)));
-    }
-    let with_images = results.iter().any(|report| report.kernel.is_some());
-    let mut columns = vec![
-        Column::left("gpu", u8::MAX),
-        Column::right("cc", 2),
-        Column::left("image", 6),
-        Column::right("registers", 1),
-        Column::right("blocks", u8::MAX),
-        Column::right("warps", 4),
-        Column::right("occupancy", 3),
-        Column::left("limited by", 7),
-        Column::left("the next block needs", 5),
-    ];
-    let given = results.iter().any(|report| report.wanted.is_some_and(|wanted| wanted.given));
-    if given {
-        columns[8] = Column::left("to reach the blocks", u8::MAX);
-        columns.insert(4, Column::right("capped at", 8));
-        for (line, report) in lines.iter_mut().filter(|line| matches!(line, Line::Cells(_))).zip(results) {
-            if let Line::Cells(cells) = line {
-                let row = report.room.iter().find(|row| Some(row.blocks) == report.wanted.map(|wanted| wanted.blocks));
-                cells.insert(4, row.map_or_else(|| "-".to_owned(), |row| row.register_cap.to_string()));
-            }
-        }
-    }
-    if !with_images {
-        columns.remove(2);
-        for line in &mut lines {
-            if let Line::Cells(cells) = line {
-                cells.remove(2);
-            }
-        }
-    }
-    let widest = results.iter().map(|report| report.gpu.name.len()).max().unwrap_or(0);
-    let mut text = Table { columns, lines, first_least: widest }.render(width);
-    if given {
-        text += "capped at: registers per thread, by launch bounds with that minimum of blocks\n";
-    }
-    let fitting = results.iter().filter(|report| report.launchable == Some(true)).count();
-    let without = results.iter().filter(|report| report.launchable.is_none()).count();
-    text += &format!("\n{fitting} of {} fit", results.len());
-    if without > 0 {
-        text += &format!("; {without} without an image");
-    }
-    text.push('\n');
-    text + &reasons(results, width)
-}
-
-/// Why some do not fit, each reason once with the GPUs it holds for.
-fn reasons(results: &[FitReport], width: usize) -> String {
-    let mut told: Vec<(String, Vec<&str>)> = Vec::new();
-    for report in results {
-        let Some(reason) = report.reason.as_deref() else { continue };
-        // That there is no image is the same for all capabilities of which it is said.
-        let same = match reason.strip_prefix("no image runs on ").and_then(|rest| rest.split_once(": ")) {
-            Some((_, why)) => format!("no image, {why}"),
-            None => reason.to_owned(),
-        };
-        match told.iter_mut().find(|(known, _)| *known == same) {
-            Some((_, gpus)) if !gpus.contains(&report.gpu.name.as_str()) => gpus.push(&report.gpu.name),
-            Some(_) => {}
-            None => told.push((same, vec![&report.gpu.name])),
-        }
-    }
-    told.iter().map(|(reason, gpus)| wrapped(&format!("{}: {reason}", gpus.join(", ")), width, 2)).collect()
-}
-
-fn line(report: &FitReport) -> Vec<String> {
-    let image = report
-        .kernel
-        .as_ref()
-        .map_or_else(String::new, |kernel| kernel.arch.clone().unwrap_or_else(|| "none".to_owned()));
-    let registers = report.input.as_ref().map_or_else(String::new, |input| input.registers.to_string());
-    let gpu = (report.gpu.name.clone(), report.gpu.compute_capability.clone());
-    let Some(found) = &report.occupancy else {
-        let dash = || "-".to_owned();
-        let no = "no image".to_owned();
-        return vec![gpu.0, gpu.1, image, registers, dash(), dash(), dash(), no, String::new()];
-    };
-    let mark = match found.basis {
-        Basis::Exact => "",
-        Basis::UpperBound => "<=",
-        Basis::Hypothetical => "~",
-    };
-    let limit = if report.launchable == Some(true) {
-        found.limiters.iter().map(|name| resource(name)).collect::<Vec<_>>().join(", ")
-    } else {
-        "can't launch".to_owned()
-    };
-    let change = match report.solutions.first() {
-        Some(first) if is_empty(&first.change) => "nothing".to_owned(),
-        Some(first) => change_words(&first.change),
-        None if report.wanted.is_none() => "nothing: full".to_owned(),
-        None => "no way".to_owned(),
-    };
-    vec![
-        gpu.0,
-        gpu.1,
-        image,
-        registers,
-        found.blocks_per_sm.to_string(),
-        format!("{}/{}", found.warps_per_sm, found.max_warps_per_sm),
-        format!("{mark}{}%", percent(found.percent)),
-        limit,
-        change,
-    ]
-}
-
 /// Answers as rows: one a solution, or one without where there is none.
 #[must_use]
 pub fn fit_sheet(results: &[FitReport]) -> Sheet {
@@ -410,8 +291,13 @@ pub fn fit_sheet(results: &[FitReport]) -> Sheet {
         let base = vec![
             report.gpu.name.clone(),
             report.gpu.compute_capability.clone(),
+            report.kernel.as_ref().map_or_else(String::new, |kernel| kernel.file.to_string()),
             report.kernel.as_ref().map_or_else(String::new, |kernel| kernel.name.to_string()),
+            report.kernel.as_ref().map_or_else(String::new, |kernel| kernel.demangled.to_string()),
             report.kernel.as_ref().and_then(|kernel| kernel.arch.clone()).unwrap_or_default(),
+            number(report.input.as_ref().map(|input| input.registers)),
+            number(report.input.as_ref().map(|input| input.block)),
+            found.map_or_else(String::new, |found| basis(found.basis).to_owned()),
             report.launchable.map_or_else(String::new, |yes| yes.to_string()),
             number(found.map(|found| found.blocks_per_sm)),
             number(found.map(|found| found.warps_per_sm)),
@@ -438,8 +324,13 @@ pub fn fit_sheet(results: &[FitReport]) -> Sheet {
         columns: vec![
             "gpu",
             "compute_capability",
+            "file",
             "kernel",
+            "demangled",
             "image",
+            "registers",
+            "block",
+            "basis",
             "launchable",
             "blocks_per_sm",
             "warps_per_sm",
@@ -454,5 +345,14 @@ pub fn fit_sheet(results: &[FitReport]) -> Sheet {
             "percent_then",
         ],
         rows,
+    }
+}
+
+/// As in JSON.
+const fn basis(basis: Basis) -> &'static str {
+    match basis {
+        Basis::Exact => "exact",
+        Basis::UpperBound => "upper_bound",
+        Basis::Hypothetical => "hypothetical",
     }
 }

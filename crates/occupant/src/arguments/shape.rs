@@ -60,8 +60,13 @@ pub(crate) fn size(text: &str) -> Result<u32, String> {
 
 /// Threads per block, at least one.
 pub(crate) fn block(text: &str) -> Result<u32, String> {
+    // Source: CUDA Programming Guide, technical specifications.
+    let along_z = text.split(['x', 'X']).nth(2).and_then(|threads| threads.trim().parse::<u32>().ok());
     match parse_block(text) {
         Ok(0) => Err("a block has at least 1 thread".to_owned()),
+        Ok(_) if along_z.is_some_and(|threads| threads > 64) => {
+            Err("a block has at most 64 threads along z".to_owned())
+        }
         Ok(threads) => Ok(threads),
         Err(error) => Err(error.to_string()),
     }
