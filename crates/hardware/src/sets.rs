@@ -23,7 +23,7 @@ const CURRENT: [&str; 16] = [
     "dgx-spark-gb10",
 ];
 
-/// The GPUs of [`CURRENT`], oldest generation first.
+/// Parts in wide use of every generation that toolkits compile for, oldest first.
 #[must_use]
 pub fn current_gpus() -> Vec<GpuSelector> {
     gpus().iter().filter(|gpu| CURRENT.contains(&gpu.id.as_str())).map(GpuSelector::Model).collect()
