@@ -47,7 +47,9 @@ pub fn kernel_notes(kernel: &Compiled, question: &Question, limits: Option<&SmLi
     if let (Some(barriers), Some(pool)) =
         (kernel.barriers.filter(|barriers| *barriers > 4), limits.and_then(|l| l.barriers_per_sm))
     {
-        notes.push(format!("{barriers} named barriers of an SM's {pool} let {} blocks reside", pool / barriers));
+        let blocks = pool / barriers;
+        let reside = if blocks == 1 { "1 block reside".to_owned() } else { format!("{blocks} blocks reside") };
+        notes.push(format!("{barriers} named barriers of an SM's {pool} let {reside}"));
     }
     notes
 }

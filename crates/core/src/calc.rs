@@ -217,12 +217,19 @@ fn notes(target: Target<'_>, request: &CalcRequest, answer: &Occupancy) -> Vec<S
     }
     match answer.ceilings.virtual_resources {
         Some(_) => notes.push(
-            "virtual resources are a launch-time limit: a running block can give them back, which lets the next one in"
+            "virtual resources are a launch-time limit: a running block can give them back, which lets the next one in. Files \
+             state them in attribute 0x4a (VRC_CTA_INIT_COUNT), 128 of 128 for every kernel with tcgen05.alloc; that it is the \
+             header's virtualResourceCount is inferred"
                 .to_owned(),
         ),
         None if shape.virtual_resources > 0 => {
             notes.push(format!("virtual resources do not bound on {capability} under these rules"));
         }
+        None if shape.tensor_columns > 0 && limits.virtual_resources_per_sm.is_some() => notes.push(
+            "compiled kernels with tcgen05.alloc take 128 of 128 virtual resources too, one block per SM at launch until it gives \
+             up its permit: --virtual-resources 128"
+                .to_owned(),
+        ),
         None => {}
     }
     if let Some(blocks) = answer.ceilings.tensor_memory.filter(|blocks| *blocks > 0 && *blocks < answer.blocks_per_sm) {

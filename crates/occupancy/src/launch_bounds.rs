@@ -61,11 +61,12 @@ pub fn register_cap(limits: &SmLimits, threads: u32, min_blocks: u32) -> Option<
 pub fn launch_bounds(limits: &SmLimits, shape: &Shape) -> Result<Vec<MinBlocks>, InvalidShape> {
     let others = Shape { registers_per_thread: 0, partitioned_caching: PartitionedCaching::Off, ..*shape };
     let others = occupancy(limits, &others)?;
+    let now = occupancy(limits, &Shape { partitioned_caching: PartitionedCaching::Off, ..*shape })?;
     let row = |blocks| {
         let register_cap = register_cap(limits, shape.threads_per_block, blocks)?;
         let effect = if others.blocks_per_sm < blocks {
             Effect::Unreachable
-        } else if shape.registers_per_thread > register_cap {
+        } else if Axis::Registers.ceiling(&now.ceilings) < blocks {
             Effect::Lowers
         } else {
             Effect::Free

@@ -446,6 +446,9 @@ fn nonsense_is_refused_by_name() {
         ("fit --gpu h100 --block 256 --tile-bytes 0", "--tile-bytes takes 1 or more, found 0"),
         ("fit --gpu h100 --registers 99999999999", "99999999999"),
         ("fit --gpu nosuch --registers 32", "names no one GPU"),
+        ("fit --gpu h100 --barriers 4097", "a block can name 16 barriers"),
+        ("calc --gpu h100 --barriers -1", "-1"),
+        ("calc --gpu h100 --block 8x8x65", "at most 64 threads along z"),
         ("fit nosuch.so --gpu h100", "nosuch.so"),
         ("fit plain.sm_86.cubin --registers 32", "--registers comes from the kernel"),
         ("fit plain.sm_86.cubin --kernel nosuch", "no kernel matches"),
@@ -482,16 +485,6 @@ fn nonsense_is_refused_by_name() {
     let empty = occupant_fed("explain", b"");
     says(&empty, 2, &["the text is empty"]);
     says(&occupant_fed("explain -", b"\x7fELF\0\0\0"), 2, &["that is no text"]);
-}
-
-/// 4097 barriers: the header takes any number; none fits.
-#[test]
-fn more_barriers_than_an_sm_has() {
-    asks(
-        "fit --gpu h100 --registers 32 --block 128 --barriers 4097",
-        0,
-        &["4097 named barriers, an SM has 64", "barriers 4097 ->"],
-    );
 }
 
 /// What the hardware refuses of a grid.

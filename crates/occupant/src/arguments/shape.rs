@@ -83,6 +83,14 @@ impl Cluster {
     }
 }
 
+/// A block can name 16; NVIDIA's rules take more, as far as any SM has them.
+fn barriers(text: &str) -> Result<u32, String> {
+    match text.trim().parse() {
+        Ok(barriers @ 0..=64) => Ok(barriers),
+        _ => Err("a block can name 16 barriers, and no SM has more than 64".to_owned()),
+    }
+}
+
 fn cluster(text: &str) -> Result<Cluster, String> {
     let error = "write blocks such as 2, or dimensions such as 2x1";
     // The product is checked, so that it can be taken later.
@@ -115,7 +123,7 @@ pub(crate) struct ShapeFlags {
     #[arg(long, alias = "smem-dynamic", value_name = "SIZE", value_parser = size, help_heading = "Launch shape")]
     pub(crate) shared_dynamic: Option<u32>,
     /// Named barriers per block [default: 1]
-    #[arg(long, value_name = "N", help_heading = "Launch shape", value_parser = clap::value_parser!(u32).range(..=65536))]
+    #[arg(long, value_name = "N", help_heading = "Launch shape", value_parser = barriers)]
     pub(crate) barriers: Option<u32>,
     /// Virtual resources per block (10.0 and later) [default: 0]
     #[arg(long, value_name = "N", help_heading = "Launch shape")]
