@@ -105,11 +105,29 @@ fn bytes(opcode: &Opcode, word: Word, family: Family) -> Option<u32> {
         "LDCU" if matches!(word.form(), 1 | 2 | 6) => Some(32),
         "LDSM" | "STSM" => power(word.bits(72, 2), 2).map(|matrices| matrices.saturating_mul(4)),
         "LDGSTS" if family >= Family::Sm100 => power(word.bits(74, 2), 2).map(|words| words.saturating_mul(4)),
-        // By 32-bit words of a thread; shapes of fewer than 32 lanes are not decoded.
-        "LDTM" | "STTM" | "LDGMC" | "UMEMSETS" | "USTGR" | "UREDGR" => None,
+        "LDTM" | "STTM" => tensor_bytes(word),
+        "LDGMC" | "UMEMSETS" | "USTGR" | "UREDGR" => None,
         "ATOM" | "ATOMG" | "ATOMS" | "RED" | "REDG" | "REDAS" => atomic(opcode, word, family),
         _ => element(word.bits(73, 3)),
     }
+}
+
+/// Registers of a thread by shape and repetition, 4 bytes each. Of shapes that serve 16 lanes, what each of those moves.
+/// Source of the registers: PTX ISA, `tcgen05.ld`.
+fn tensor_bytes(word: Word) -> Option<u32> {
+    // Two 16-bit columns in a register.
+    if word.bit(80) {
+        return None;
+    }
+    let repeated = power(word.bits(83, 3), 7)?;
+    let registers = match (word.bit(87), word.bits(81, 2)) {
+        (false, 0) => 2,
+        (false, 1) => 4,
+        // 32 lanes of 32 bits, 16 of 64 bits, and the halves of 16 lanes of 32 bits.
+        (false, 2 | 3) | (true, 0 | 1) => 1,
+        _ => return None,
+    };
+    repeated.checked_mul(registers)?.checked_mul(4)
 }
 
 /// 2 to the `code`, up to the exponent `most`.
@@ -149,5 +167,35 @@ fn atomic(opcode: &Opcode, word: Word, family: Family) -> Option<u32> {
         (_, 4) => Some(if family < Family::Sm90 { 4 } else { 16 }),
         (_, 5) => Some(8),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use occupant_hardware::ComputeCapability;
+
+    use crate::code::Code;
+    use crate::instruction::Decoder;
+
+    /// The width of an instruction of sm_100.
+    fn bytes(low: u64, high: u64) -> Option<u32> {
+        let decoder = Decoder::new(ComputeCapability::new(10, 0)).unwrap();
+        let word = [low.to_le_bytes(), high.to_le_bytes()].concat();
+        Code::new(decoder, &word).get(0).unwrap().access().unwrap().bytes
+    }
+
+    #[test]
+    fn tensor_memory_by_shape_and_repetition() {
+        // `LDTM.x4 R4, tmem[UR6]` as nvdisasm 13.5.37 prints it, then its other shapes and repetitions.
+        const LDTM: (u64, u64) = (0x0000_0006_0004_79ee, 0x000e_a200_0814_0000);
+        let shaped = |shape: u64| (LDTM.1 & !(3 << 17)) | (shape & 3) << 17 | (shape >> 2) << 23;
+        let widths: Vec<Option<u32>> = (0..8).map(|shape| bytes(LDTM.0, shaped(shape))).collect();
+        // 16dp128bit, 16dp256bit, 32 lanes, 16dp64bit, the two halves of 16dp32bit, and none.
+        let expected = [Some(32), Some(64), Some(16), Some(16), Some(16), Some(16), None, None];
+        assert_eq!(widths, expected);
+        let repeated = |code: u64| (LDTM.1 & !(7 << 19)) | code << 19;
+        let widths: Vec<Option<u32>> = (0..8).map(|code| bytes(LDTM.0, repeated(code))).collect();
+        assert_eq!(widths, [4, 8, 16, 32, 64, 128, 256, 512].map(Some));
+        assert_eq!(bytes(LDTM.0, LDTM.1 | 1 << 16), None, "packed columns");
     }
 }

@@ -157,6 +157,9 @@ fn branch(
 
 /// Bytes by the modifiers that nvdisasm prints.
 fn printed_width(mnemonic: &str, modifiers: &[&str]) -> Option<u32> {
+    if matches!(mnemonic, "LDTM" | "STTM") {
+        return tensor_width(modifiers);
+    }
     let is_matrix = matches!(mnemonic, "LDSM" | "STSM");
     let width = |modifier: &&str| {
         Some(match *modifier {
@@ -172,6 +175,17 @@ fn printed_width(mnemonic: &str, modifiers: &[&str]) -> Option<u32> {
         })
     };
     modifiers.iter().rev().find_map(width).or(Some(4))
+}
+
+/// Registers by shape (`16dp128bit`; 32 lanes of 32 bits where none is printed) and repetition (`x4`).
+fn tensor_width(modifiers: &[&str]) -> Option<u32> {
+    let repeated = modifiers.iter().find_map(|modifier| modifier.strip_prefix('x')?.parse::<u32>().ok());
+    let registers = match modifiers.iter().find(|modifier| modifier.contains("dp")) {
+        Some(shape) if shape.contains("128bit") => 2,
+        Some(shape) if shape.contains("256bit") => 4,
+        _ => 1,
+    };
+    Some(repeated.unwrap_or(1) * registers * 4)
 }
 
 fn width(instruction: &Instruction, text: &str, modifiers: &[&str], tally: &mut Tally) {
