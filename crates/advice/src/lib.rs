@@ -13,7 +13,7 @@ mod rules;
 
 pub use compiled::{kernel_notes, kernel_shape};
 pub use explanation::{Explanation, Fix, Inequality};
-pub use question::{Bounds, Gpu, Question};
+pub use question::{Gpu, LaunchBounds, Question};
 
 use occupant_logs::{Fact, LaunchError, Located};
 

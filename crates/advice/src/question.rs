@@ -16,7 +16,7 @@ pub struct Gpu {
 
 /// `__launch_bounds__`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Bounds {
+pub struct LaunchBounds {
     /// Threads of the largest block.
     pub threads: u32,
     /// Minimum blocks per SM.
@@ -47,7 +47,7 @@ pub struct Question {
     /// Blocks of the grid along x, y, z.
     pub grid: Option<[u64; 3]>,
     /// The launch bounds.
-    pub bounds: Option<Bounds>,
+    pub bounds: Option<LaunchBounds>,
 }
 
 impl Question {

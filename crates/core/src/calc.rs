@@ -2,22 +2,18 @@
 
 use occupant_hardware::{Basis as FactBasis, Rules, SmLimits, UnknownCapability};
 use occupant_occupancy::{
-    Carveout, InvalidShape, Occupancy, PartitionedCaching, Shape, by_hand, occupancy, refusals, requirements,
+    BARRIERS_OF_A_BLOCK, Carveout, InvalidShape, LARGEST_CLUSTER, Occupancy, PartitionedCaching, Shape, by_hand,
+    occupancy, refusals, requirements,
 };
 use thiserror::Error;
 
 use crate::report::two_decimals;
 use crate::report::{
-    Basis, ByHandRecord, ByHandStep, CalcInput, CalcReport, GpuName, MatrixReport, OccupancyRecord, RequirementRecord,
-    SmRecord,
+    Basis, ByHandRecord, ByHandStep, CalcInput, CalcReport, MatrixReport, OccupancyRecord, RequirementRecord, SmRecord,
 };
 use crate::shape::carveout_name;
 use crate::target::Target;
 
-/// Blocks of a cluster, at most, with the non-portable attribute. Source: CUDA Programming Guide, "Thread Block Clusters".
-const LARGEST_CLUSTER: u32 = 16;
-/// Named barriers that a block can address. Source: PTX ISA, "Parallel Synchronization: barrier".
-const BARRIERS_OF_A_BLOCK: u32 = 16;
 /// Smallest allocation of tensor memory. Source: PTX ISA, `tcgen05.alloc`.
 const TENSOR_COLUMN_UNIT: u32 = 32;
 /// Static shared memory that compilers accept, bytes.
@@ -122,10 +118,7 @@ pub fn calc(target: Target<'_>, request: &CalcRequest) -> Result<CalcReport, Cal
     let hand = if request.by_hand { Some(by_hand_record(limits, shape)?) } else { None };
     Ok(CalcReport {
         schema: "occupant.calc.v1",
-        gpu: target.name().unwrap_or_else(|| GpuName {
-            name: format!("sm_{}{}", limits.capability.major, limits.capability.minor),
-            compute_capability: limits.capability.to_string(),
-        }),
+        gpu: target.name_or_architecture(),
         input: input(request),
         launchable,
         reason: (!launchable).then(|| reasons.join("; ")),

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use occupant_advice::{Bounds, Explanation, Gpu, Question, explain as explanations, kernel_notes, kernel_shape};
+use occupant_advice::{Explanation, Gpu, Question, explain as explanations, kernel_notes, kernel_shape};
 use occupant_binary::demangle;
 use occupant_hardware::{Architecture, GpuSelector, Rules, SmLimits, current_gpus, limits_under};
 use occupant_logs::{Compiled, read};
@@ -71,7 +71,7 @@ fn question(request: &ExplainRequest) -> Question {
         tensor_columns: request.tensor_columns,
         cluster: request.cluster,
         grid: request.grid,
-        bounds: request.bounds.map(|bounds| Bounds { threads: bounds.threads, min_blocks: bounds.min_blocks }),
+        bounds: request.bounds,
     }
 }
 

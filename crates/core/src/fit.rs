@@ -44,9 +44,9 @@ fn fit(target: Target<'_>, subject: &Subject, request: &FitRequest) -> Result<Fi
     let now = calc(target, &subject.request)?;
     let (limits, shape) = (target.limits, &subject.request.shape);
     let blocks = now.occupancy.blocks_per_sm;
-    // Nothing is gained beyond an SM that is full.
     // A refusal outside the ceilings (tensor memory, clusters) is not mended by any of these amounts.
     let refused = now.reason.clone().filter(|_| now.occupancy.ceilings.smallest() > 0);
+    // Nothing is gained beyond an SM that is full.
     let full = now.occupancy.warps_per_sm == now.occupancy.max_warps_per_sm || blocks == limits.max_blocks_per_sm;
     let next = (!full).then_some(Wanted { blocks: blocks + 1, given: false });
     let wanted = request.blocks.map(|blocks| Wanted { blocks, given: true }).or(next);

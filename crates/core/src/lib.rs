@@ -56,5 +56,5 @@ pub use shape::{ParseCarveoutError, carveout_name, parse_carveout};
 pub use size::{ParseBlockError, ParseSizeError, parse_block, parse_size};
 pub use subject::{Subject, WithoutShape};
 pub use summary::{GroupBy, Summary};
-pub use sweep::{parse_axis, sweep};
+pub use sweep::sweep;
 pub use target::Target;

@@ -7,12 +7,6 @@ use crate::fit::unit;
 use crate::report::{KernelName, PointRecord, StairRecord, SweepRecord, SweepReport, two_decimals};
 use crate::subject::Subject;
 
-/// An axis as people name it: `registers`, `block`, `shared` or `barriers`.
-#[must_use]
-pub fn parse_axis(text: &str) -> Option<Axis> {
-    Axis::ALL.into_iter().find(|axis| axis.name() == text)
-}
-
 /// The staircases of some shapes along one axis. The current point of an amount that was not given is left out:
 /// `given` says whether it was.
 ///

@@ -30,6 +30,16 @@ impl<'a> Target<'a> {
         Ok(Self { selector: None, limits: limits_under(capability, rules)? })
     }
 
+    /// The name for the report: as a person named it, else the architecture's.
+    #[must_use]
+    pub fn name_or_architecture(&self) -> GpuName {
+        let capability = self.limits.capability;
+        self.name().unwrap_or_else(|| GpuName {
+            name: format!("sm_{}{}", capability.major, capability.minor),
+            compute_capability: capability.to_string(),
+        })
+    }
+
     /// The name for the report; `None` where nobody named a GPU.
     #[must_use]
     pub fn name(&self) -> Option<GpuName> {

@@ -43,7 +43,7 @@ pub use fit::{Change, Setting, Solution, fit};
 pub use inverse::{BlockSize, best_blocks, largest};
 pub use launch_bounds::{Effect, MinBlocks, launch_bounds, most_min_blocks, register_cap};
 pub use refusal::{Refusal, refusals};
-pub use requirement::{PORTABLE_CLUSTER, Requirement, requirements};
+pub use requirement::{LARGEST_CLUSTER, PORTABLE_CLUSTER, Requirement, requirements};
 pub use rules::{Allocated, Occupancy, occupancy};
 pub use search::{BestBlock, best_block};
 pub use shape::{Carveout, InvalidShape, PartitionedCaching, Shape};

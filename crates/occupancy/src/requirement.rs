@@ -6,6 +6,8 @@ use crate::shape::Shape;
 
 /// Blocks of a cluster that every GPU with clusters takes. Source: CUDA Programming Guide, "Thread Block Clusters".
 pub const PORTABLE_CLUSTER: u32 = 8;
+/// Blocks of a cluster, at most, with the non-portable attribute. Source: CUDA Programming Guide, "Thread Block Clusters".
+pub const LARGEST_CLUSTER: u32 = 16;
 
 /// A function attribute to set before the launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,10 +6,17 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use occupant_core::{Source, Store};
+use occupant_core::{Launches, Source, Store};
 
 /// The most that is taken from standard input or a pipe, which have to be kept to be read by position.
 const LARGEST_STREAM: u64 = 4 << 30;
+
+/// The real launches of a file that was named, none where there is none.
+pub(crate) fn launches(path: Option<&Path>) -> anyhow::Result<Launches> {
+    let Some(path) = path else { return Ok(Launches::default()) };
+    let read = lines(path).map_err(anyhow::Error::from).and_then(|file| Ok(Launches::read(file)?));
+    read.with_context(|| path.display().to_string())
+}
 
 /// An input that can be read at any offset.
 pub(crate) enum Input {

@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use occupant_core::report::{Diagnostic, KernelRecord, Severity};
-use occupant_core::{GpuSelector, Launches, Subject, Target, WithoutShape};
+use occupant_core::{GpuSelector, Subject, Target, WithoutShape};
 
 use crate::arguments::{KernelFlags, ShapeFlags};
-use crate::file::lines;
+use crate::file::launches;
 use crate::output;
 use crate::scan::kernels;
 
@@ -29,13 +29,7 @@ pub(crate) fn read(of: &KernelFlags, shape: &ShapeFlags, gpus: &[GpuSelector]) -
     for gpu in gpus {
         Target::named(gpu, shape.set_up.rules())?;
     }
-    let launches = match &of.launches {
-        None => Launches::default(),
-        Some(path) => {
-            let read = lines(path).map_err(anyhow::Error::from).and_then(|file| Ok(Launches::read(file)?));
-            read.with_context(|| path.display().to_string())?
-        }
-    };
+    let launches = launches(of.launches.as_deref())?;
     let (mut kernels, diagnostics) = kernels(&of.paths, &of.options(gpus.to_vec(), shape, launches))?;
     // Where a kernel has no image for one of several GPUs, its record says so.
     let told = |diagnostic: &&Diagnostic| diagnostic.severity != Severity::Note;

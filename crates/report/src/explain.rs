@@ -5,7 +5,7 @@ use occupant_core::report::{Basis, CompiledRecord, ExplainReport, Finding};
 use crate::names::distinct;
 use crate::sheet::Sheet;
 use crate::table::{Column, Line, Table};
-use crate::words::{count, percent, resource, wrapped};
+use crate::words::{count, mark, percent, resource, wrapped};
 
 /// The answer as text.
 #[must_use]
@@ -109,14 +109,9 @@ fn table(kernels: &[CompiledRecord], names: &[&str]) -> Table {
         };
         let (blocks, share, limit) = match &kernel.occupancy {
             Some(found) => {
-                let mark = match found.basis {
-                    Basis::Exact => "",
-                    Basis::UpperBound => "<=",
-                    Basis::Hypothetical => "~",
-                };
                 let limits: Vec<&str> = found.limiters.iter().map(|name| resource(name)).collect();
                 let limit = if kernel.launchable == Some(true) { limits.join(", ") } else { "can't launch".to_owned() };
-                (found.blocks_per_sm.to_string(), format!("{mark}{}%", percent(found.percent)), limit)
+                (found.blocks_per_sm.to_string(), format!("{}{}%", mark(found.basis), percent(found.percent)), limit)
             }
             None => ("-".to_owned(), "-".to_owned(), String::new()),
         };

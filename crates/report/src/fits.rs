@@ -5,7 +5,7 @@ use occupant_core::report::{Basis, FitReport};
 use crate::fit::{change_words, is_empty};
 use crate::names::{cut, distinct};
 use crate::table::{Column, Line, Table};
-use crate::words::{percent, resource, wrapped};
+use crate::words::{mark, percent, resource, wrapped};
 
 /// Beyond so many answers, those that fit are counted and not listed.
 const MANY: usize = 120;
@@ -170,11 +170,6 @@ fn line(report: &FitReport) -> Vec<String> {
     };
     let row = report.room.iter().find(|row| Some(row.blocks) == report.wanted.map(|wanted| wanted.blocks));
     let cap = row.map_or_else(|| "-".to_owned(), |row| row.register_cap.to_string());
-    let mark = match found.basis {
-        Basis::Exact => "",
-        Basis::UpperBound => "<=",
-        Basis::Hypothetical => "~",
-    };
     let limit = if report.launchable == Some(true) {
         found.limiters.iter().map(|name| resource(name)).collect::<Vec<_>>().join(", ")
     } else {
@@ -194,7 +189,7 @@ fn line(report: &FitReport) -> Vec<String> {
         cap,
         found.blocks_per_sm.to_string(),
         format!("{}/{}", found.warps_per_sm, found.max_warps_per_sm),
-        format!("{mark}{}%", percent(found.percent)),
+        format!("{}{}%", mark(found.basis), percent(found.percent)),
         limit,
         change,
     ]

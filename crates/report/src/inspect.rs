@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::names::distinct;
 use crate::sheet::Sheet;
 use crate::table::{Column, Line, Table};
-use crate::words::{count, grouped, percent, printable, resource, wrapped};
+use crate::words::{count, grouped, mark, percent, printable, resource, wrapped};
 
 /// The kernels as a table that fits `width`, then what its marks mean and a line of totals. Kernels of which only the name
 /// is known are told together, with the reason.
@@ -152,14 +152,6 @@ fn shared(kernel: &KernelRecord) -> String {
         (None, Some(SharedFrom::Unknown)) => format!("{fixed}+?"),
         (Some(dynamic), _) if dynamic > 0 => format!("{fixed}+{dynamic}"),
         _ => fixed.to_string(),
-    }
-}
-
-const fn mark(basis: Basis) -> &'static str {
-    match basis {
-        Basis::Exact => "",
-        Basis::UpperBound => "<=",
-        Basis::Hypothetical => "~",
     }
 }
 

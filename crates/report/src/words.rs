@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use occupant_core::report::GpuName;
+use occupant_core::report::{Basis, GpuName};
 use unicode_width::UnicodeWidthStr;
 
 /// `1234567` as `1,234,567`.
@@ -21,6 +21,15 @@ pub(crate) fn grouped(number: u64) -> String {
 /// `1 kernel`, `2 kernels`.
 pub(crate) fn count(number: u64, noun: &str) -> String {
     format!("{} {noun}{}", grouped(number), if number == 1 { "" } else { "s" })
+}
+
+/// What stands before an occupancy that is not exact.
+pub(crate) const fn mark(basis: Basis) -> &'static str {
+    match basis {
+        Basis::Exact => "",
+        Basis::UpperBound => "<=",
+        Basis::Hypothetical => "~",
+    }
 }
 
 /// `on h100-sxm (9.0)`, `on 9.0`.

@@ -1,12 +1,9 @@
 //! Clusters that the hardware refuses.
 
-use occupant_occupancy::PORTABLE_CLUSTER;
+use occupant_occupancy::{LARGEST_CLUSTER, PORTABLE_CLUSTER};
 
 use crate::explanation::{Explanation, Fix, Inequality};
 use crate::question::Question;
-
-/// Blocks of a cluster with the non-portable attribute. Source: CUDA Programming Guide, "Thread Block Clusters".
-const LARGEST: u32 = 16;
 
 /// "cluster misconfiguration".
 pub(crate) fn size(question: &Question) -> Explanation {
@@ -19,15 +16,15 @@ pub(crate) fn size(question: &Question) -> Explanation {
     let mut inequality = None;
     match question.cluster {
         Some(cluster) if cluster > PORTABLE_CLUSTER => {
-            let allowed = if cluster > LARGEST { LARGEST } else { PORTABLE_CLUSTER };
-            let what = if cluster > LARGEST { "blocks of a cluster" } else { "blocks of a portable cluster" };
+            let allowed = if cluster > LARGEST_CLUSTER { LARGEST_CLUSTER } else { PORTABLE_CLUSTER };
+            let what = if cluster > LARGEST_CLUSTER { "blocks of a cluster" } else { "blocks of a portable cluster" };
             inequality = Some(Inequality {
                 what: what.to_owned(),
                 needed: u64::from(cluster),
                 allowed: u64::from(allowed),
                 unit: "",
             });
-            if cluster <= LARGEST {
+            if cluster <= LARGEST_CLUSTER {
                 fixes.push(Fix::new(
                     "cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1)",
                     "before the launch; some chips then still hold none",

@@ -4,7 +4,7 @@ use occupant_occupancy::{most_min_blocks, register_cap};
 
 use crate::explanation::{Explanation, Fix, Inequality};
 use crate::gpus::{divided, on};
-use crate::question::{Bounds, Gpu, Question};
+use crate::question::{Gpu, LaunchBounds, Question};
 
 fn obeyed(gpu: &Gpu, threads: u32, min_blocks: u32) -> bool {
     min_blocks <= most_min_blocks(gpu.limits, threads)
@@ -28,7 +28,8 @@ pub(crate) fn ignored(kernel: &str, refused: bool, question: &Question) -> Expla
 
         ..Explanation::default()
     };
-    let (Some(Bounds { threads, min_blocks: Some(min_blocks) }), Some(gpu)) = (question.bounds, &question.gpu) else {
+    let (Some(LaunchBounds { threads, min_blocks: Some(min_blocks) }), Some(gpu)) = (question.bounds, &question.gpu)
+    else {
         let mut missing = Vec::new();
         if question.bounds.and_then(|bounds| bounds.min_blocks).is_none() {
             missing.push("--launch-bounds THREADS,BLOCKS: as in the source".to_owned());

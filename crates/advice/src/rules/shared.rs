@@ -78,7 +78,6 @@ pub(crate) fn over_limit(
             (Some(allowed), None) => plain_fixes(required, allowed, question),
             (None, _) => Vec::new(),
         },
-
         fits_on,
         fails_on,
         notes,
@@ -110,7 +109,8 @@ fn reserve(question: &Question, allowed: u64) -> &'static str {
 fn tile_fixes(required: u64, allowed: u64, tile: &Tile<'_>) -> Vec<Fix> {
     let Tile { kernel, stages } = *tile;
     let mut fixes = Vec::new();
-    let fitting = |stages: u64| stages * allowed / required;
+    // Numbers come from a text, which can hold any.
+    let fitting = |stages: u64| stages.saturating_mul(allowed) / required;
     match stages.map(u64::from).filter(|stages| *stages > 0) {
         Some(now) if fitting(now) > 0 => fixes.push(Fix::new(
             format!("num_stages {} instead of {now}", fitting(now)),
@@ -172,7 +172,6 @@ pub(crate) fn static_over(bytes: u64, limit: u64, kernel: Option<&str>, question
             unit: "B",
         }),
         fixes: static_fixes(bytes, limit, question),
-
         fits_on,
         fails_on,
         notes: notes

@@ -3,7 +3,7 @@
 
 use occupant_occupancy::{REQUEST_STEP, WARPGROUP_THREADS};
 
-use super::{BudgetError, EVERY_WARP, gpu_name, resident, supported};
+use super::{BudgetError, EVERY_WARP, resident, supported};
 use crate::report::{BlockFrom, BudgetReport, BudgetVerdict, KernelName, KernelRecord};
 use crate::target::Target;
 
@@ -18,7 +18,7 @@ pub fn budget_of_kernel(target: Target<'_>, kernel: &KernelRecord) -> Result<Bud
     let launch = kernel.registers.unwrap_or(0).next_multiple_of(REQUEST_STEP);
     let base = BudgetReport {
         schema: "occupant.budget.v1",
-        gpu: gpu_name(target),
+        gpu: target.name_or_architecture(),
         kernel: Some(KernelName::from(kernel)),
         verdict: BudgetVerdict::Ignored,
         launch_registers: Some(launch),

@@ -4,6 +4,7 @@ mod kernel;
 
 pub use kernel::budget_of_kernel;
 
+pub use occupant_advice::LaunchBounds;
 use occupant_hardware::SmLimits;
 use occupant_occupancy::{
     Budget, InvalidBudget, REQUEST_STEP, Requests, Schedule, Shape, WARPGROUP_THREADS, accumulator_registers,
@@ -11,17 +12,8 @@ use occupant_occupancy::{
 };
 use thiserror::Error;
 
-use crate::report::{AccumulatorRecord, BudgetReport, BudgetVerdict, GpuName, SplitRecord, SplitRoles};
+use crate::report::{AccumulatorRecord, BudgetReport, BudgetVerdict, SplitRecord, SplitRoles};
 use crate::target::Target;
-
-/// `__launch_bounds__(threads, min_blocks)`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LaunchBounds {
-    /// Threads of the largest block.
-    pub threads: u32,
-    /// Minimum blocks per SM.
-    pub min_blocks: Option<u32>,
-}
 
 /// A GEMM's output tile and how warpgroups share it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -126,7 +118,7 @@ pub fn budget(target: Target<'_>, request: &BudgetRequest) -> Result<BudgetRepor
     }
     let base = BudgetReport {
         schema: "occupant.budget.v1",
-        gpu: gpu_name(target),
+        gpu: target.name_or_architecture(),
         kernel: None,
         verdict: BudgetVerdict::Ignored,
         launch_registers: None,
@@ -185,14 +177,6 @@ fn supported(limits: &SmLimits) -> Result<(), BudgetError> {
 
 fn in_range(what: &'static str, found: u32, most: u32) -> Result<(), BudgetError> {
     if (1..=most).contains(&found) { Ok(()) } else { Err(BudgetError::OutOfRange { what, found, most }) }
-}
-
-fn gpu_name(target: Target<'_>) -> GpuName {
-    let capability = target.limits.capability;
-    target.name().unwrap_or_else(|| GpuName {
-        name: format!("sm_{}{}", capability.major, capability.minor),
-        compute_capability: capability.to_string(),
-    })
 }
 
 fn entry(limits: &SmLimits, request: &BudgetRequest, threads: u32) -> Entry {

@@ -3,9 +3,8 @@
 use std::cmp::Reverse;
 use std::io::Write;
 
-use anyhow::Context;
 use occupant_core::report::{Basis, InspectReport, KernelRecord, Severity, SummaryReport, Totals};
-use occupant_core::{Launches, Summary, Target};
+use occupant_core::{Summary, Target};
 use occupant_report::{
     Detail, SASS_KERNELS, inspect_markdown, inspect_sheet, inspect_text, json, json_line, sass_sheet, sass_text,
     summary_markdown, summary_sheet, summary_text,
@@ -13,7 +12,7 @@ use occupant_report::{
 
 use super::Status;
 use crate::arguments::{InspectFlags, Sort};
-use crate::file::lines;
+use crate::file::launches;
 use crate::output::{self, Format, Output};
 use crate::scan::{Keep, Scan, json_lines};
 
@@ -21,13 +20,7 @@ pub(crate) fn run(flags: &InspectFlags, output: &mut Output) -> anyhow::Result<S
     for gpu in flags.gpus() {
         Target::named(&gpu, flags.set_up.rules())?;
     }
-    let launches = match &flags.launches {
-        None => Launches::default(),
-        Some(path) => {
-            let read = lines(path).map_err(anyhow::Error::from).and_then(|file| Ok(Launches::read(file)?));
-            read.with_context(|| path.display().to_string())?
-        }
-    };
+    let launches = launches(flags.launches.as_deref())?;
     let options = flags.options(launches);
     let keep = match output.format() {
         _ if flags.summary => Keep::Census(Box::new(Summary::new(flags.by.map(Into::into).unwrap_or_default()))),
