@@ -196,9 +196,9 @@ impl Origins {
         if let Some(access) = instruction.access() {
             let global = matches!(access.space, Space::Global | Space::Generic);
             let address = access.base.and_then(|base| self.of(base).or_else(|| self.of(base.saturating_add(1))));
-            if access.kind == AccessKind::Load {
+            if let Some(data) = access.data.filter(|_| access.kind == AccessKind::Load) {
                 let registers = access.bytes.unwrap_or(4).div_ceil(4);
-                self.set(destination, registers, global.then_some(instruction.offset));
+                self.set(data, registers, global.then_some(instruction.offset));
             }
             let reads = matches!(access.kind, AccessKind::Load | AccessKind::AsyncCopy) && global;
             return address.filter(|_| reads).map(|from| Sign::Gather { at: instruction.offset, from });

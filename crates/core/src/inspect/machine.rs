@@ -189,7 +189,7 @@ fn text(instruction: &Instruction) -> String {
 
 fn operands(instruction: &Instruction) -> String {
     if let Some(access) = instruction.access().filter(|access| !matches!(access.space, Space::Tensor)) {
-        return memory(&access);
+        return memory(instruction, &access);
     }
     match instruction.target() {
         // A register adds to the place that is named.
@@ -226,14 +226,16 @@ fn destination(instruction: &Instruction) -> String {
     if arithmetic && !hidden && register != occupant_sass::RZ { format!("R{register}") } else { String::new() }
 }
 
-fn memory(access: &Access) -> String {
+fn memory(instruction: &Instruction, access: &Access) -> String {
     let width = match access.bytes {
         Some(4) | None => String::new(),
         Some(bytes @ (1 | 2)) => format!(".{}", bytes * 8),
         Some(bytes) => format!(".{}", bytes * 8),
     };
     if access.space == Space::Constant {
-        return format!("{width} {}", access.data.map_or_else(String::new, |data| format!("R{data}")));
+        let uniform = matches!(instruction.mnemonic(), "ULDC" | "LDCU");
+        let into = if uniform { Some(format!("UR{}", instruction.word.register(16))) } else { None };
+        return format!("{width} {}", into.or(access.data.map(|data| format!("R{data}"))).unwrap_or_default());
     }
     let base = access.base.map_or_else(String::new, |base| format!("R{base}"));
     let offset = match (access.offset, base.is_empty()) {

@@ -1,0 +1,321 @@
+//! How an address differs from lane to lane of a warp, followed from the thread index through the arithmetic.
+//!
+//! For: how many sectors a request touches, which accesses overlap, and whether an address was itself loaded. Not for:
+//! values; only differences between lanes are followed, along one stretch of code in its order. What is not certain is
+//! [`Lanes::Unknown`]. The x dimension of a block is taken to be a multiple of the warp, so that y and z are the same in
+//! all lanes.
+
+use crate::instruction::Instruction;
+use crate::memory::AccessKind;
+use crate::opcodes::{Class, Space};
+use crate::word::{RZ, Word};
+
+/// How a value differs between the lanes of a warp.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lanes {
+    /// The same in every lane.
+    Uniform,
+    /// More by this much from one lane to the next.
+    Stride(i64),
+    /// Loaded from memory, each lane from its own address; the offset of that load.
+    Loaded(u32),
+    /// Not known.
+    Unknown,
+}
+
+/// An address: how it differs between lanes, and what it is a known distance from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Address {
+    /// How it differs between lanes.
+    pub lanes: Lanes,
+    /// Addresses of one root differ by their distances alone: the register's origin, and the uniform registers that are
+    /// added to it.
+    pub root: u64,
+    /// Bytes from the root.
+    pub distance: i64,
+}
+
+/// A register's value.
+#[derive(Debug, Clone, Copy)]
+struct Value {
+    lanes: Lanes,
+    root: u32,
+    distance: i64,
+}
+
+/// Follows the differences between lanes through instructions in their order.
+#[derive(Debug, Clone)]
+pub struct LaneTracker {
+    registers: Vec<Value>,
+    next_root: u32,
+}
+
+impl Default for LaneTracker {
+    fn default() -> Self {
+        Self { registers: vec![Value { lanes: Lanes::Unknown, root: 0, distance: 0 }; usize::from(RZ)], next_root: 1 }
+    }
+}
+
+impl LaneTracker {
+    /// The address of a memory access, before [`Self::follow`] takes the instruction in.
+    #[must_use]
+    pub fn address(&self, instruction: &Instruction) -> Option<Address> {
+        let access = instruction.access()?;
+        let value = access.base.map_or(UNIFORM, |base| self.get(base));
+        let distance = value.distance.saturating_add(i64::from(access.offset));
+        let word = instruction.word;
+        // Where no uniform register takes part these bits are the same in all accesses of a kind.
+        let uniform = word.bits(32, 8) << 8 | if access.kind == AccessKind::Load { word.bits(64, 8) } else { 0 };
+        let uniform = if word.bit(UNIFORM_REGISTER) { uniform } else { 0 };
+        Some(Address { lanes: value.lanes, root: u64::from(value.root) << 16 | uniform, distance })
+    }
+
+    /// How the value of a register differs between lanes.
+    #[must_use]
+    pub fn lanes(&self, register: u8) -> Lanes {
+        self.get(register).lanes
+    }
+
+    /// Takes in an instruction.
+    pub fn follow(&mut self, instruction: &Instruction) {
+        let word = instruction.word;
+        let Some(class) = instruction.class() else { return };
+        if let Some(access) = instruction.access() {
+            if matches!(access.kind, AccessKind::Load | AccessKind::Atomic) {
+                let lanes = self.loaded(instruction, access.space);
+                let registers = access.bytes.unwrap_or(4).div_ceil(4).max(1);
+                if let Some(first) = access.data {
+                    (0..registers).for_each(|at| self.set(first.saturating_add(at as u8), lanes, word));
+                }
+            }
+            return;
+        }
+        let writes = matches!(
+            class,
+            Class::Alu | Class::Fma | Class::Half | Class::Fp64 | Class::Xu | Class::Shuffle | Class::Special
+        );
+        if !writes || instruction.mnemonic().ends_with("SETP") || word.register(16) == RZ {
+            return;
+        }
+        let value = self.result(instruction);
+        let destination = word.register(16);
+        let merged = self.merge(destination, value, word);
+        self.put(destination, merged);
+        if word.opcode() == IMAD_WIDE {
+            // The upper half of a 64-bit address: lanes carry into it seldom enough.
+            self.set(destination.saturating_add(1), Lanes::Uniform, word);
+        }
+    }
+
+    fn loaded(&self, instruction: &Instruction, space: Space) -> Lanes {
+        let address = self.address(instruction).map_or(Lanes::Unknown, |address| address.lanes);
+        match (space, address) {
+            (Space::Constant, _) | (_, Lanes::Uniform) => Lanes::Uniform,
+            (Space::Global | Space::Generic, _) => Lanes::Loaded(instruction.offset),
+            // Stacks and shared memory hold what the kernel put there.
+            _ => Lanes::Unknown,
+        }
+    }
+
+    fn result(&mut self, instruction: &Instruction) -> Value {
+        let word = instruction.word;
+        let [a, b, c] = [self.get(word.register(24)), self.second(word), self.third(word)];
+        let lanes = match instruction.mnemonic() {
+            "S2R" => match word.bits(72, 8) {
+                LANE_ID | TID_X => Lanes::Stride(1),
+                _ => Lanes::Uniform,
+            },
+            "S2UR" | "CS2R" | "CS2UR" | "R2UR" => Lanes::Uniform,
+            "MOV" => b.lanes,
+            "IMAD" => return self.multiplied(word, a, b, c),
+            "IADD3" | "IADD" | "VIADD" if !word.bit(X) => return self.added(instruction, a, b, c),
+            "LEA" if !word.bit(HIGH) => {
+                let shift = word.bits(75, 5) as u32;
+                sum(scaled(a.lanes, 1_i64.checked_shl(shift)), b.lanes)
+            }
+            // Upper halves of 64-bit addresses.
+            "LEA" | "IADD3" | "IADD" | "VIADD" => together(&[a.lanes, b.lanes, c.lanes]).upper(),
+            "SHF" => shifted(word, a.lanes, b.lanes, c.lanes),
+            "LOP3" => masked(word, a.lanes, b.lanes, c.lanes),
+            _ if instruction.class() == Some(Class::Shuffle) => Lanes::Unknown,
+            _ if one_operand(instruction) => together(&[b.lanes]),
+            _ => together(&[a.lanes, b.lanes, c.lanes]),
+        };
+        self.new_root(lanes)
+    }
+
+    /// `a * b + c`. With a factor of 1 or without factors it is a move or a sum.
+    fn multiplied(&mut self, word: Word, a: Value, b: Value, c: Value) -> Value {
+        let no_factor = word.register(24) == RZ || (word.form() == 1 && word.register(32) == RZ);
+        if no_factor {
+            return c;
+        }
+        let factor = immediate(word);
+        let product = match (a.lanes, factor) {
+            (lanes, Some(factor)) => scaled(lanes, Some(factor)),
+            (Lanes::Uniform, None) if b.lanes == Lanes::Uniform => Lanes::Uniform,
+            (a, None) => together(&[a, b.lanes]),
+        };
+        self.new_root(sum(product, c.lanes))
+    }
+
+    /// A sum keeps its root where all but one of its terms are constants.
+    fn added(&mut self, instruction: &Instruction, a: Value, b: Value, c: Value) -> Value {
+        let word = instruction.word;
+        let three = instruction.mnemonic() == "IADD3";
+        let c = if three { c } else { UNIFORM };
+        // The bits that negate terms.
+        let negated = word.bit(72) || word.bit(63) && immediate(word).is_none() || (three && word.bit(75));
+        if negated {
+            let lanes = together(&[a.lanes, b.lanes, c.lanes]);
+            return self.new_root(lanes);
+        }
+        let others_are_zero = !three || word.register(64) == RZ;
+        match immediate(word).filter(|_| others_are_zero) {
+            Some(constant) => Value { distance: a.distance.saturating_add(constant), ..a },
+            None => self.new_root(sum(sum(a.lanes, b.lanes), c.lanes)),
+        }
+    }
+
+    fn new_root(&mut self, lanes: Lanes) -> Value {
+        let root = self.next_root;
+        self.next_root = root.saturating_add(1);
+        Value { lanes, root, distance: 0 }
+    }
+
+    fn get(&self, register: u8) -> Value {
+        self.registers.get(usize::from(register)).copied().unwrap_or(UNIFORM)
+    }
+
+    fn put(&mut self, register: u8, value: Value) {
+        if let Some(place) = self.registers.get_mut(usize::from(register)) {
+            *place = value;
+        }
+    }
+
+    fn set(&mut self, register: u8, lanes: Lanes, word: Word) {
+        let value = self.new_root(lanes);
+        let merged = self.merge(register, value, word);
+        self.put(register, merged);
+    }
+
+    /// Under a guard some lanes may keep the old value.
+    fn merge(&mut self, register: u8, value: Value, word: Word) -> Value {
+        let old = self.get(register);
+        if word.guard().is_always() || old.lanes == value.lanes || old.lanes == Lanes::Unknown {
+            return value;
+        }
+        match (old.lanes, value.lanes) {
+            (Lanes::Loaded(from), _) | (_, Lanes::Loaded(from)) => self.new_root(Lanes::Loaded(from)),
+            _ => self.new_root(Lanes::Unknown),
+        }
+    }
+
+    fn second(&self, word: Word) -> Value {
+        match word.form() {
+            1 => self.get(word.register(32)),
+            2 | 3 | 7 => self.get(word.register(64)),
+            _ => UNIFORM,
+        }
+    }
+
+    fn third(&self, word: Word) -> Value {
+        match word.form() {
+            1 | 4 | 5 | 6 => self.get(word.register(64)),
+            _ => UNIFORM,
+        }
+    }
+}
+
+const UNIFORM: Value = Value { lanes: Lanes::Uniform, root: 0, distance: 0 };
+const LANE_ID: u64 = 0;
+const TID_X: u64 = 0x21;
+const IMAD_WIDE: usize = 0x025;
+/// The upper half of a shift or of an address computation.
+const HIGH: u32 = 80;
+/// A uniform register takes part in an address.
+const UNIFORM_REGISTER: u32 = 91;
+/// Takes a carry in: the upper half of a sum.
+const X: u32 = 74;
+const AND: u64 = 0xc0;
+
+impl Lanes {
+    /// The upper half of a 64-bit value of these lanes.
+    fn upper(self) -> Self {
+        match self {
+            Self::Stride(_) => Self::Uniform,
+            other => other,
+        }
+    }
+}
+
+/// The constant in the place of the second operand.
+fn immediate(word: Word) -> Option<i64> {
+    (word.form() == 4).then(|| word.signed(32, 32))
+}
+
+fn one_operand(instruction: &Instruction) -> bool {
+    matches!(instruction.class(), Some(Class::Xu)) || matches!(instruction.mnemonic(), "I2FP" | "F2FP" | "IABS")
+}
+
+fn scaled(lanes: Lanes, factor: Option<i64>) -> Lanes {
+    match (lanes, factor) {
+        (Lanes::Stride(stride), Some(factor)) => match stride.checked_mul(factor) {
+            Some(0) => Lanes::Uniform,
+            Some(stride) => Lanes::Stride(stride),
+            None => Lanes::Unknown,
+        },
+        (Lanes::Stride(_), None) => Lanes::Unknown,
+        (other, _) => other,
+    }
+}
+
+fn sum(a: Lanes, b: Lanes) -> Lanes {
+    match (a, b) {
+        (Lanes::Loaded(from), _) | (_, Lanes::Loaded(from)) => Lanes::Loaded(from),
+        (Lanes::Uniform, other) | (other, Lanes::Uniform) => other,
+        (Lanes::Stride(a), Lanes::Stride(b)) => match a.checked_add(b) {
+            Some(0) => Lanes::Uniform,
+            Some(stride) => Lanes::Stride(stride),
+            None => Lanes::Unknown,
+        },
+        _ => Lanes::Unknown,
+    }
+}
+
+/// A result of which only the origin of its operands is known.
+fn together(sources: &[Lanes]) -> Lanes {
+    let loaded = sources.iter().find(|lanes| matches!(lanes, Lanes::Loaded(_)));
+    match loaded {
+        Some(loaded) => *loaded,
+        None if sources.iter().all(|lanes| *lanes == Lanes::Uniform) => Lanes::Uniform,
+        None => Lanes::Unknown,
+    }
+}
+
+/// A funnel shift: to the left by a constant it scales; the number of a warp, the thread index shifted right by 5 or
+/// more, is the same in all lanes.
+fn shifted(word: Word, a: Lanes, b: Lanes, c: Lanes) -> Lanes {
+    let right = word.bit(76);
+    let amount = immediate(word).and_then(|amount| u32::try_from(amount).ok());
+    match (amount, right, word.bit(HIGH)) {
+        (Some(_), false, true) => together(&[a, c]).upper(),
+        (Some(amount), false, false) => scaled(a, 1_i64.checked_shl(amount)),
+        (Some(amount), true, _) => match sum(a, c) {
+            Lanes::Stride(1) if amount >= 5 => Lanes::Uniform,
+            Lanes::Stride(_) => Lanes::Unknown,
+            other => other,
+        },
+        (None, ..) => together(&[a, b, c]),
+    }
+}
+
+/// A mask that keeps the lane's number keeps the difference; one that drops it leaves none.
+fn masked(word: Word, a: Lanes, b: Lanes, c: Lanes) -> Lanes {
+    let mask = immediate(word).filter(|_| word.bits(72, 8) == AND && word.register(64) == RZ);
+    match (mask, a) {
+        (Some(mask), Lanes::Stride(1)) if mask & 31 == 31 => a,
+        (Some(mask), Lanes::Stride(1)) if mask & 31 == 0 => Lanes::Uniform,
+        _ => together(&[a, b, c]),
+    }
+}
