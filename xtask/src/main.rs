@@ -15,6 +15,8 @@ mod paths;
 mod process;
 mod sass;
 mod schema;
+mod tuning;
+mod validate;
 mod wheels;
 
 use clap::{Parser, Subcommand};
@@ -44,6 +46,10 @@ enum Chore {
     Fuzz(fuzz::Options),
     /// Write the JSON Schemas of every report, or check that they are up to date
     Schema(schema::Options),
+    /// Write the table and the picture of docs/occupancy-is-not-speed.md again, or check that they are up to date
+    Tuning(tuning::Options),
+    /// Compare the model of needed warps with published measurements, and fit its constants to them
+    Validate(validate::Options),
 }
 
 fn main() -> anyhow::Result<()> {
@@ -56,5 +62,7 @@ fn main() -> anyhow::Result<()> {
         Chore::Fixtures(options) => fixtures::run(&options),
         Chore::Fuzz(options) => fuzz::run(&options),
         Chore::Schema(options) => schema::run(&options),
+        Chore::Validate(options) => validate::run(&options),
+        Chore::Tuning(options) => tuning::run(&options),
     }
 }

@@ -6,7 +6,7 @@ use anyhow::bail;
 use clap::Args;
 use occupant_core::report::{
     BudgetMatrix, BudgetReport, CalcReport, ExplainReport, FitMatrix, FitReport, GpuLine, GpusReport, InspectReport,
-    KernelLine, LaunchMatrix, LaunchReport, MatrixReport, SummaryReport, SweepReport,
+    KernelLine, LaunchMatrix, LaunchReport, MatrixReport, NeedNumbersReport, NeedReport, SummaryReport, SweepReport,
 };
 
 use crate::paths;
@@ -32,6 +32,8 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
         ("occupant.launch_matrix.v1", schemars::schema_for!(LaunchMatrix)),
         ("occupant.budget.v1", schemars::schema_for!(BudgetReport)),
         ("occupant.budget_matrix.v1", schemars::schema_for!(BudgetMatrix)),
+        ("occupant.need.v1", schemars::schema_for!(NeedReport)),
+        ("occupant.need_numbers.v1", schemars::schema_for!(NeedNumbersReport)),
         ("occupant.explain.v1", schemars::schema_for!(ExplainReport)),
         ("occupant.inspect.v1", schemars::schema_for!(InspectReport)),
         ("occupant.kernel.v1", schemars::schema_for!(KernelLine<'static>)),

@@ -27,6 +27,7 @@ mod gpus;
 mod inspect;
 mod launch;
 mod launches;
+mod need;
 mod ordered;
 pub mod report;
 mod shape;
@@ -46,10 +47,12 @@ pub use gpus::gpu_rows;
 pub use inspect::{Event, File, InspectOptions, Outcome, ReadCode, inspect};
 pub use launch::{LaunchRequest, Tile, launch};
 pub use launches::{Launch, Launches, LaunchesError};
+pub use need::{Memory as NeedMemory, NeedError, NeedOptions, NumbersRequest, machine, need_by_numbers};
 pub use occupant_binary::{Memory, Source, Store, demangle, shorten};
 pub use occupant_hardware::{
     Architecture, ComputeCapability, GpuSelector, Rules, UnknownCapability, UnknownGpu, current_gpus, gpu_set,
 };
+pub use occupant_need::Operation;
 pub use occupant_occupancy::{Axis, Carveout, InvalidShape, PartitionedCaching, Schedule, Shape};
 pub use regex::Regex;
 pub use shape::{ParseCarveoutError, carveout_name, parse_carveout};

@@ -6,18 +6,22 @@
 //! An unknown model or compute capability is an error that names what is known. It is never mapped to a neighbour.
 
 mod capability;
+mod ceilings;
 mod gpus;
 mod latencies;
 mod limits;
+mod pipes;
 mod provenance;
 mod selector;
 mod sets;
 mod table;
 
 pub use capability::{Architecture, ComputeCapability, ParseArchitectureError, Variant};
+pub use ceilings::{Ceiling, Level, StreamKind, TECHNOLOGIES, ceiling, ceilings};
 pub use gpus::{Gpu, gpus};
 pub use latencies::{MemoryLatency, latency};
 pub use limits::{Rules, SmLimits, UnknownCapability, limits, limits_under, rows as limit_rows};
+pub use pipes::{Pipe, Unit, pipe};
 pub use provenance::{Basis, Confidence, Provenance};
 pub use selector::{GpuSelector, UnknownGpu};
 pub use sets::{current_gpus, gpu_set};

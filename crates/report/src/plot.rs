@@ -9,8 +9,10 @@ const LABELS: usize = 6;
 pub(crate) struct Curve {
     /// Heights, one a column.
     pub(crate) heights: Vec<f64>,
-    /// Column of the current point.
-    pub(crate) current: Option<usize>,
+    /// Lowest and highest heights that it may have, one pair a column; empty where it is exact.
+    pub(crate) band: Vec<(f64, f64)>,
+    /// Columns that are marked on the curve, and with what.
+    pub(crate) marks: Vec<(usize, char)>,
 }
 
 /// The columns that a plot of `width` has for its curves.
@@ -19,10 +21,13 @@ pub(crate) fn columns(width: usize) -> usize {
 }
 
 /// Draws curves above an axis whose labels stand at some columns. One curve is a line; several are letters, `*` where they
-/// fall together. `o` is where the shape is now.
+/// fall together.
 pub(crate) fn plot(curves: &[Curve], labels: &[(usize, String)], width: usize) -> String {
     let columns = columns(width);
     let mut canvas = vec![vec![' '; columns]; ROWS];
+    for curve in curves {
+        shade(&mut canvas, &curve.band);
+    }
     for (number, curve) in curves.iter().enumerate() {
         match curves.len() {
             1 => line(&mut canvas, curve),
@@ -30,10 +35,10 @@ pub(crate) fn plot(curves: &[Curve], labels: &[(usize, String)], width: usize) -
         }
     }
     for curve in curves {
-        if let Some(column) = curve.current
-            && let Some(height) = curve.heights.get(column)
-        {
-            canvas[row(*height)][column] = 'o';
+        for (column, mark) in &curve.marks {
+            if let Some(height) = curve.heights.get(*column) {
+                canvas[row(*height)][*column] = *mark;
+            }
         }
     }
     let mut text = String::new();
@@ -74,10 +79,21 @@ fn line(canvas: &mut [Vec<char>], curve: &Curve) {
     }
 }
 
+/// Dots between the lowest and the highest heights.
+fn shade(canvas: &mut [Vec<char>], band: &[(f64, f64)]) {
+    for (column, (low, high)) in band.iter().enumerate() {
+        for cells in canvas.iter_mut().take(row(*low) + 1).skip(row(*high)) {
+            if let Some(cell) = cells.get_mut(column) {
+                *cell = '·';
+            }
+        }
+    }
+}
+
 fn letters(canvas: &mut [Vec<char>], curve: &Curve, letter: char) {
     for (column, height) in curve.heights.iter().enumerate() {
         let cell = &mut canvas[row(*height)][column];
-        *cell = if *cell == ' ' { letter } else { '*' };
+        *cell = if matches!(cell, ' ' | '·') { letter } else { '*' };
     }
 }
 

@@ -182,6 +182,6 @@ fn legend(report: &SweepReport, sweep: &SweepRecord, (colour, dashes): &(&str, &
 }
 
 /// Text in XML.
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").chars().filter(|c| !c.is_control()).collect()
 }

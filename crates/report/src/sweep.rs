@@ -117,7 +117,8 @@ fn curve(sweep: &SweepRecord, first: u32, last: u32, columns: usize) -> Curve {
     let current = sweep.current.filter(|point| (first..=last).contains(&point.value));
     Curve {
         heights: (0..columns).map(at).collect(),
-        current: current.map(|point| column(point.value, first, last, columns)),
+        band: Vec::new(),
+        marks: current.map(|point| (column(point.value, first, last, columns), 'o')).into_iter().collect(),
     }
 }
 

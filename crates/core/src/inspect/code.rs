@@ -25,6 +25,8 @@ pub(super) struct FromCode {
     /// Distinct counts that its warps ask for with `setmaxnreg`, ascending.
     pub(super) register_requests: Vec<u32>,
     pub(super) machine_code: Option<Box<MachineCode>>,
+    /// The code taken apart, where a need is asked for, or why it is not.
+    pub(super) analysis: Option<crate::need::Code>,
     /// What is wrong with the code.
     pub(super) fault: Option<String>,
 }
@@ -35,6 +37,7 @@ pub(super) fn from_code(
     capability: ComputeCapability,
     image: &dyn Source,
     read: ReadCode,
+    need: bool,
 ) -> FromCode {
     let sass = read == ReadCode::All;
     let mut offsets = annotated(function);
@@ -43,7 +46,7 @@ pub(super) fn from_code(
         offsets.dedup();
     }
     let looks = Looks::new(function, offsets.as_deref());
-    if !looks.at_spills && !function.tensor_memory && !function.setmaxnreg && !sass {
+    if !looks.at_spills && !function.tensor_memory && !function.setmaxnreg && !sass && !need {
         let source = if offsets.is_some() { ANNOTATIONS } else { STACK_ACCESSES };
         return FromCode { spills: record(source, SpillSums::default(), SpillSums::default()), ..FromCode::default() };
     }
@@ -54,10 +57,22 @@ pub(super) fn from_code(
     if read == ReadCode::Nothing {
         return FromCode { spills: from_list(), ..FromCode::default() };
     }
-    let failed = |fault: String| FromCode { spills: from_list(), fault: Some(fault), ..FromCode::default() };
+    let failed = |fault: String| FromCode {
+        spills: from_list(),
+        analysis: need.then(|| Err(fault.clone())),
+        fault: Some(fault),
+        ..FromCode::default()
+    };
     // Older files have resources all the same; that their code is not decoded is said once an image.
-    let Ok(decoder) = Decoder::new(capability) else {
-        return FromCode { spills: from_list(), ..FromCode::default() };
+    let decoder = match Decoder::new(capability) {
+        Ok(decoder) => decoder,
+        Err(reason) => {
+            return FromCode {
+                spills: from_list(),
+                analysis: need.then(|| Err(reason.to_string())),
+                ..FromCode::default()
+            };
+        }
     };
     let bytes = match function.read_code(image) {
         Ok(bytes) => bytes,
@@ -74,6 +89,7 @@ pub(super) fn from_code(
     FromCode {
         spills: if beyond > 0 { from_list() } else { found.record(offsets.is_some()) },
         tensor_columns: if function.tensor_memory { tensor_columns(&code, &structure) } else { None },
+        analysis: need.then(|| analysis(&code, &known)),
         register_requests: if function.setmaxnreg { register_requests(&code) } else { Vec::new() },
         machine_code: sass.then(|| {
             let mut spills: Vec<u32> = found.sites().filter_map(|site| Some(code.get(site.number)?.offset)).collect();
@@ -85,6 +101,16 @@ pub(super) fn from_code(
             (0, bytes) => Some(format!("{bytes} bytes after the last whole instruction of its code")),
             (beyond, _) => Some(format!("spill annotations that name no instruction of its code: {beyond}")),
         },
+    }
+}
+
+/// The code taken apart; damaged code has no need.
+fn analysis(code: &Code<'_>, known: &Known<'_>) -> crate::need::Code {
+    let analysis = Analysis::new(code, known);
+    match (analysis.instructions.is_empty(), analysis.trailing_bytes + analysis.structure.flow.stray) {
+        (true, _) => Err("it has no code".to_owned()),
+        (false, 0) => Ok(analysis),
+        (false, _) => Err("its code is damaged".to_owned()),
     }
 }
 

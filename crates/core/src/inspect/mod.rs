@@ -20,6 +20,7 @@ use occupant_occupancy::{Carveout, PartitionedCaching};
 use regex::Regex;
 
 use crate::launches::Launches;
+use crate::need::NeedOptions;
 use crate::report::{Diagnostic, KernelRecord, Totals};
 
 /// How much of the machine code is read.
@@ -63,6 +64,8 @@ pub struct InspectOptions {
     pub relocatable: bool,
     /// How much of the machine code to read.
     pub code: ReadCode,
+    /// The warps that kernels need, for each GPU asked for.
+    pub need: Option<NeedOptions>,
     /// Threads to work on; as many as the machine has where `None`.
     pub threads: Option<usize>,
 }

@@ -100,6 +100,7 @@ fn empty(file: &Arc<str>, named: &Named, gpu: Option<GpuName>, answer: Answer) -
         requires: answer.requires,
         occupancy: answer.occupancy,
         machine_code: None,
+        need: None,
         notes: Vec::new(),
     }
 }

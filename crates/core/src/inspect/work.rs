@@ -5,13 +5,13 @@ use std::sync::Arc;
 use occupant_binary::{BinaryError, Cubin, Function, Image, Source, Unpacked, Window, Workspace};
 
 use super::InspectOptions;
-use super::code::{from_code, not_decoded};
+use super::code::{FromCode, from_code, not_decoded};
 use super::launch::{Answer, Known, answer};
 use super::names::Names;
 use super::plan::{Job, Wanted, covers, place};
 use super::record::{self, Place};
 use crate::diagnostic::from_binary;
-use crate::report::{Diagnostic, KernelRecord, Severity, Totals};
+use crate::report::{Diagnostic, KernelRecord, NeedRecord, Severity, Totals};
 use crate::target::Target;
 use crate::triton::Metadata;
 
@@ -125,6 +125,17 @@ fn read(
     }
 }
 
+fn wants_need(function: &Function, options: &InspectOptions) -> bool {
+    function.is_kernel && options.need.is_some()
+}
+
+/// The need of a kernel on the GPU that its record answers for.
+fn need(record: &KernelRecord, code: &FromCode, who: &Wanted, options: &InspectOptions) -> Option<Box<NeedRecord>> {
+    let Wanted::Gpu(number) = who else { return None };
+    let (asked, code) = (options.need.as_ref()?, code.analysis.as_ref()?);
+    Some(Box::new(crate::need::of_kernel(record, code, &options.gpus[*number], asked)))
+}
+
 fn function(
     shared: &Shared<'_>,
     place: &Place<'_>,
@@ -158,7 +169,8 @@ fn function(
         found.totals.filtered += u32::from(function.is_kernel);
         return;
     }
-    let mut code = from_code(function, place.architecture.capability, bytes, options.code);
+    let mut code =
+        from_code(function, place.architecture.capability, bytes, options.code, wants_need(function, options));
     found.diagnostics.extend(code.fault.take().map(|message| Diagnostic {
         severity: Severity::Error,
         code: "machine_code".to_owned(),
@@ -178,6 +190,7 @@ fn function(
             if record.from_name.is_none() {
                 record.from_name = metadata.map(record::from_metadata);
             }
+            record.need = need(&record, &code, who, options);
             found.records.push(record);
         };
         match target {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{GpuName, MachineCode, OccupancyRecord, RequirementRecord};
+use super::{GpuName, MachineCode, NeedRecord, OccupancyRecord, RequirementRecord};
 
 /// Every kernel of the files that were named.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -99,6 +99,9 @@ pub struct KernelRecord {
     /// The machine code, where asked for (`--sass`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub machine_code: Option<Box<MachineCode>>,
+    /// The warps that it needs, where asked for (`need`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub need: Option<Box<NeedRecord>>,
     /// What a reader should know about this record.
     pub notes: Vec<String>,
 }

@@ -10,6 +10,7 @@ mod gpus;
 mod inspect;
 mod launch;
 mod machine;
+mod need;
 mod occupancy;
 mod summary;
 mod sweep;
@@ -29,6 +30,11 @@ pub use inspect::{
 pub use launch::{ClusterLaunch, LaunchMatrix, LaunchReport, TileRecord};
 pub use machine::{
     BlockRecord, FunctionRecord, HotLoop, InstructionRecord, LoopFor, LoopRecord, MachineCode, WorkRecord,
+};
+pub use need::{
+    BandRecord, CeilingOrigin, CurvePoint, DemandRecord, EarlyWait, IlpRow, LittlesLaw, MovedRecord, NeedAnswer,
+    NeedLoop, NeedNumbersReport, NeedRecord, NeedReport, NeedScope, NeededRecord, OperationNumbers, PartialRecord,
+    RoofRow, RooflineNumbers, ScenarioRecord, StreamNumbers, Validation, WayRecord,
 };
 pub(crate) use occupancy::two_decimals;
 pub use occupancy::{AllocatedRecord, Basis, CeilingsRecord, GpuName, OccupancyRecord, RequirementRecord};

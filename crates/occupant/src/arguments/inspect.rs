@@ -185,6 +185,7 @@ impl InspectFlags {
             rules: self.set_up.rules(),
             functions: self.functions,
             relocatable: self.relocatable,
+            need: None,
             code: if self.sass.is_some() { ReadCode::All } else { ReadCode::default() },
             threads: self.threads,
         }

@@ -8,6 +8,7 @@ mod gpus;
 mod inspect;
 mod kernels;
 mod launch;
+mod need;
 mod shape;
 
 pub(crate) use budget::BudgetOptions;
@@ -17,6 +18,7 @@ pub(crate) use fit::{FitOptions, SweepOptions};
 pub(crate) use inspect::{InspectFlags, Sort};
 pub(crate) use kernels::KernelFlags;
 pub(crate) use launch::LaunchOptions;
+pub(crate) use need::NeedFlags;
 pub(crate) use shape::ShapeFlags;
 
 use clap::{Args, Parser, Subcommand};
@@ -48,6 +50,8 @@ pub(crate) enum Command {
     Launch(Box<LaunchOptions>),
     /// Register budgets of warp-specialised kernels (setmaxnreg)
     Budget(Box<BudgetOptions>),
+    /// How many warps saturate what a kernel is bound by, against how many it has
+    Need(Box<NeedFlags>),
     /// What a compiler log or launch error means, and the smallest fixes
     Explain(Box<ExplainOptions>),
     /// GPU models and the limits of their SMs, with sources

@@ -8,6 +8,7 @@ pub(crate) mod gpus;
 pub(crate) mod inspect;
 pub(crate) mod launch;
 pub(crate) mod manual;
+pub(crate) mod need;
 pub(crate) mod sweep;
 
 use std::process::ExitCode;

@@ -1,0 +1,268 @@
+//! The timeline of one warp alone on an SM: when each instruction issues, by the compiler's own control codes.
+//!
+//! Stalls and scoreboards come from the code, latencies from the machine. An instruction issues when the stall before it
+//! is over, the scoreboards that it waits for are released and its unit is free. Not for: what other warps do to it.
+
+use occupant_hardware::Unit;
+use occupant_sass::{Class, Detail, Instruction, SCOREBOARDS, Space, detail};
+
+use crate::kernel::GlobalLoads;
+use crate::machine::Machine;
+use crate::path::{Path, Step};
+use crate::reuse::{Cluster, cluster};
+
+/// When things happen to one warp.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Timeline {
+    /// Cycles of the path: of a flat kernel from its first instruction to its end, of a loop one pass among many.
+    pub cycles: f64,
+    /// Global loads and asynchronous copies of the path.
+    pub loads: u32,
+    /// Of those, the most under way at once.
+    pub loads_in_flight: u32,
+    /// Bytes that those bring to the warp, each lane's own.
+    pub bytes_in_flight: f64,
+    /// The first wait for a load while others of the path have not been issued: its offset and how many wait behind it.
+    pub early_wait: Option<(u32, u32)>,
+}
+
+/// Passes of a loop that are walked: the first half fills what carries over from one to the next.
+const PASSES: usize = 8;
+/// The same for long loops.
+const FEW_PASSES: usize = 4;
+const LONG: usize = 2000;
+
+impl Timeline {
+    /// One way through a flat kernel.
+    pub(crate) fn once(path: &Path, machine: &Machine, loads: GlobalLoads) -> Self {
+        let mut warp = Warp::new(machine, loads);
+        let mut weighted = 0.0;
+        for step in &path.steps {
+            let before = warp.now;
+            warp.step(step);
+            weighted += (warp.now - before) * step.times.max(if step.times > 0.0 { 1.0 } else { 0.0 });
+        }
+        warp.finish(path, weighted)
+    }
+
+    /// One pass of a loop, in the steady state.
+    pub(crate) fn of_loop(path: &Path, machine: &Machine, loads: GlobalLoads) -> Self {
+        let passes = if path.steps.len() > LONG { FEW_PASSES } else { PASSES };
+        let mut warp = Warp::new(machine, loads);
+        let mut half = 0.0;
+        for pass in 0..passes {
+            if pass == passes / 2 {
+                half = warp.now;
+                warp.most = InFlight::default();
+            }
+            path.steps.iter().for_each(|step| warp.step(step));
+        }
+        let cycles = (warp.now - half) / (passes - passes / 2) as f64;
+        warp.finish(path, cycles)
+    }
+}
+
+/// A load under way.
+#[derive(Debug, Clone, Copy)]
+struct Pending {
+    released: f64,
+    /// What it loads from global memory; `None` for everything else.
+    global: Option<(Cluster, u32)>,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct InFlight {
+    loads: u32,
+    bytes: u32,
+}
+
+struct Warp<'m> {
+    machine: &'m Machine,
+    loads: GlobalLoads,
+    now: f64,
+    scoreboards: [Vec<Pending>; SCOREBOARDS as usize],
+    /// Asynchronous copies since the last group was closed.
+    copies: Vec<Pending>,
+    /// Groups of warp-group multiplies: when each is done.
+    warpgroup: Vec<f64>,
+    free: [f64; UNITS],
+    flying: InFlight,
+    most: InFlight,
+    /// The first wait for a load of each pass.
+    waited: Option<(u32, u32)>,
+    issued: u32,
+}
+
+/// Units whose issue interval is kept.
+const UNITS: usize = 6;
+
+impl<'m> Warp<'m> {
+    fn new(machine: &'m Machine, loads: GlobalLoads) -> Self {
+        Self {
+            machine,
+            loads,
+            now: 0.0,
+            scoreboards: Default::default(),
+            copies: Vec::new(),
+            warpgroup: Vec::new(),
+            free: [0.0; UNITS],
+            flying: InFlight::default(),
+            most: InFlight::default(),
+            waited: None,
+            issued: 0,
+        }
+    }
+
+    fn step(&mut self, step: &Step) {
+        let instruction = &step.instruction;
+        let control = instruction.control();
+        let mut at = self.now;
+        for scoreboard in control.waits() {
+            at = at.max(self.wait(scoreboard, 0, instruction));
+        }
+        match detail(instruction) {
+            Some(Detail::WaitScoreboard { scoreboard, pending }) => {
+                at = at.max(self.wait(scoreboard, usize::from(pending), instruction));
+            }
+            Some(Detail::WaitWarpgroup { pending }) => {
+                let done = self.warpgroup.len().saturating_sub(usize::from(pending));
+                at = self.warpgroup.drain(..done).fold(at, f64::max);
+            }
+            _ => {}
+        }
+        if step.times > 0.0 {
+            at = self.issue(step, at);
+        }
+        let taken = if step.jumps { self.machine.unit_latency(Unit::Branch) } else { 0.0 };
+        let barrier = if instruction.class() == Some(Class::Barrier) && step.times > 0.0 {
+            self.machine.unit_latency(Unit::Barrier)
+        } else {
+            0.0
+        };
+        self.now = at + f64::from(control.stall.max(1)) + taken + barrier;
+    }
+
+    /// Issues an instruction at `at` or once its unit is free; the time it did.
+    fn issue(&mut self, step: &Step, at: f64) -> f64 {
+        let instruction = &step.instruction;
+        let control = instruction.control();
+        let mut at = at;
+        if let Some((unit, interval)) = self.unit(instruction)
+            && let Some(free) = self.free.get_mut(unit)
+        {
+            at = at.max(*free);
+            *free = at + interval;
+        }
+        let pending = Pending { released: at + self.latency(instruction), global: self.global(step) };
+        if let Some((_, bytes)) = pending.global {
+            self.issued += 1;
+            self.flying.loads += 1;
+            self.flying.bytes += bytes;
+            if self.flying.loads > self.most.loads {
+                self.most = self.flying;
+            }
+        }
+        match instruction.class() {
+            Some(Class::AsyncCopy) => self.copies.push(pending),
+            Some(Class::Wgmma) => self.warpgroup.push(pending.released),
+            _ => {}
+        }
+        if instruction.mnemonic() == "LDGDEPBAR" {
+            let copies = std::mem::take(&mut self.copies);
+            // A group is one entry of its scoreboard: waits count groups.
+            let released = copies.iter().map(|copy| copy.released).fold(at, f64::max);
+            if let Some(kept) = control.write.and_then(|write| self.scoreboards.get_mut(usize::from(write))) {
+                kept.push(Pending { released, global: None });
+            }
+            self.flying = InFlight::default();
+        } else if let Some(kept) = control.write.and_then(|write| self.scoreboards.get_mut(usize::from(write))) {
+            kept.push(pending);
+        }
+        if let Some(kept) = control.read.and_then(|read| self.scoreboards.get_mut(usize::from(read))) {
+            kept.push(Pending { released: at + self.machine.unit_latency(Unit::Special), global: None });
+        }
+        at
+    }
+
+    /// When at most `left` entries of a scoreboard are not released. Of several independent loads the last takes longer
+    /// than each alone.
+    fn wait(&mut self, scoreboard: u8, left: usize, instruction: &Instruction) -> f64 {
+        let Some(kept) = self.scoreboards.get_mut(usize::from(scoreboard)) else { return 0.0 };
+        kept.sort_by(|a, b| a.released.total_cmp(&b.released));
+        let done: Vec<Pending> = kept.drain(..kept.len().saturating_sub(left)).collect();
+        let mut clusters: Vec<Cluster> = done.iter().filter_map(|pending| Some(pending.global?.0)).collect();
+        let loads = clusters.len() as u32;
+        clusters.sort_unstable();
+        clusters.dedup();
+        if loads > 0 {
+            let bytes: u32 = done.iter().filter_map(|pending| Some(pending.global?.1)).sum();
+            self.flying.loads = self.flying.loads.saturating_sub(loads);
+            self.flying.bytes = self.flying.bytes.saturating_sub(bytes);
+            self.waited.get_or_insert((instruction.offset, self.issued));
+        }
+        let last = done.iter().map(|pending| pending.released).fold(0.0, f64::max);
+        last + self.loads.each_more * (clusters.len().max(1) as f64).log2()
+    }
+
+    /// What an instruction loads from global memory, and bytes of a warp.
+    fn global(&self, step: &Step) -> Option<(Cluster, u32)> {
+        let access = step.instruction.access()?;
+        let loads = matches!(step.instruction.class(), Some(Class::Load | Class::AsyncCopy))
+            && matches!(access.space, Space::Global | Space::Generic);
+        let bytes = access.bytes.unwrap_or(4).saturating_mul(32);
+        loads.then(|| (cluster(&access, step.address, step.instruction.offset), bytes))
+    }
+
+    /// The unit that an instruction occupies, and for how long, within one sub-partition.
+    fn unit(&self, instruction: &Instruction) -> Option<(usize, f64)> {
+        let unit = |number: usize, unit: Unit| Some((number, self.machine.interval(unit)));
+        match instruction.class()? {
+            Class::Fma => unit(0, Unit::Fma),
+            Class::Alu => unit(1, Unit::Alu),
+            Class::Half => unit(2, Unit::Half),
+            Class::Fp64 => unit(3, Unit::Fp64),
+            Class::Xu => unit(4, Unit::Xu),
+            Class::Tensor => {
+                let fma = crate::demand::tensor_fma(instruction)?;
+                Some((5, fma / (self.machine.tensor_fma? / 4.0)))
+            }
+            _ => None,
+        }
+    }
+
+    /// Cycles from issue to the release of the scoreboard that the result is waited for with.
+    fn latency(&self, instruction: &Instruction) -> f64 {
+        let unit = |unit: Unit| self.machine.unit_latency(unit);
+        match (instruction.class(), instruction.space()) {
+            (Some(Class::Load | Class::AsyncCopy | Class::Texture), Some(Space::Global | Space::Generic) | None) => {
+                self.loads.latency
+            }
+            (Some(Class::Load), Some(Space::Local)) => self.machine.l1_latency,
+            (Some(Class::Load), Some(Space::Constant)) => unit(Unit::Constant),
+            (Some(Class::Load), _) | (Some(Class::Atomic), Some(Space::Shared)) => unit(Unit::Shared),
+            (Some(Class::Atomic | Class::Surface), _) => self.machine.l2_latency,
+            (Some(Class::Xu), _) => unit(Unit::Xu),
+            (Some(Class::Fp64), _) => unit(Unit::Fp64),
+            (Some(Class::Shuffle), _) => unit(Unit::Shuffle),
+            (Some(Class::Special), _) => unit(Unit::Special),
+            (Some(Class::Tensor), _) => unit(Unit::Tensor),
+            (Some(Class::Wgmma), _) => {
+                let fma = crate::demand::tensor_fma(instruction).unwrap_or(0.0);
+                unit(Unit::Tensor) + self.machine.tensor_fma.map_or(0.0, |rate| fma / rate)
+            }
+            _ => 0.0,
+        }
+    }
+
+    fn finish(self, path: &Path, cycles: f64) -> Timeline {
+        let loads = path.steps.iter().filter(|step| step.times > 0.0 && self.global(step).is_some()).count() as u32;
+        let early = self.waited.filter(|(_, issued)| *issued < loads);
+        Timeline {
+            cycles,
+            loads,
+            loads_in_flight: self.most.loads,
+            bytes_in_flight: f64::from(self.most.bytes),
+            early_wait: early.map(|(at, issued)| (at, loads - issued)),
+        }
+    }
+}
