@@ -199,11 +199,75 @@ pub(crate) fn tensor_fma(instruction: &Instruction) -> Option<f64> {
         // 64 x N x 16 for 16-bit operands; a quarter of it for each warp of the group.
         return (instruction.mnemonic() == "HGMMA").then(|| f64::from(n) * 64.0 * 16.0 / 4.0);
     }
-    match instruction.mnemonic() {
-        // `.16816` has bit 75 set where `.1688` has not.
-        "HMMA" if instruction.word.opcode() == HMMA => Some(if instruction.word.bit(75) { 2048.0 } else { 1024.0 }),
-        _ => None,
-    }
+    let word = instruction.word;
+    let long = word.bit(K_IS_DOUBLE);
+    Some(match (instruction.mnemonic(), word.opcode()) {
+        // TF32 runs at half the rate of FP16: `.1688`, and `.1684` where this bit is set.
+        ("HMMA", HMMA) if word.bit(TF32) => {
+            if word.bit(TF32_SHORT) {
+                HALF
+            } else {
+                WHOLE
+            }
+        }
+        // `.16816` and `.1688` of FP16 and BF16.
+        ("HMMA", HMMA) => {
+            if long {
+                WHOLE
+            } else {
+                HALF
+            }
+        }
+        // 8 bits run at twice the rate of 16: `.16832` and `.16816`.
+        ("IMMA", IMMA) if word.bits(74, 1) == 1 => {
+            if long {
+                WHOLE
+            } else {
+                HALF
+            }
+        }
+        ("QMMA", QMMA) if long => WHOLE,
+        _ => return None,
+    })
 }
 
+/// Multiply-adds of 16 x 8 x 16.
+const WHOLE: f64 = 2048.0;
+const HALF: f64 = 1024.0;
 const HMMA: usize = 0x03c;
+const IMMA: usize = 0x037;
+const QMMA: usize = 0x07a;
+/// The longer of two shapes.
+const K_IS_DOUBLE: u32 = 75;
+const TF32: u32 = 83;
+const TF32_SHORT: u32 = 78;
+
+#[cfg(test)]
+mod tests {
+    use occupant_hardware::ComputeCapability;
+    use occupant_sass::Decoder;
+
+    use super::*;
+
+    #[test]
+    fn shapes_of_tensor_core_operations() {
+        // As nvdisasm 13.5.37 prints them: low bits of both halves, shape, multiply-adds of FP16 that take as long.
+        let shapes = [
+            (0x723c, 0x0000_1804, "HMMA.16816.F32", 2048.0),
+            (0x723c, 0x0004_1804, "HMMA.16816.F32.BF16", 2048.0),
+            (0x723c, 0x0000_0804, "HMMA.16816.F16", 2048.0),
+            (0x723c, 0x0000_1004, "HMMA.1688.F32", 1024.0),
+            (0x723c, 0x0008_1004, "HMMA.1688.F32.TF32", 2048.0),
+            (0x723c, 0x0008_5004, "HMMA.1684.F32.TF32", 1024.0),
+            (0x7237, 0x0040_5c04, "IMMA.16832.S8.S8", 2048.0),
+            (0x7237, 0x0040_5404, "IMMA.16816.S8.S8", 1024.0),
+            (0x727a, 0x0000_2c04, "QMMA.16832.F32.E4M3.E4M3", 2048.0),
+        ];
+        let decoder = Decoder::new(ComputeCapability::new(8, 9)).unwrap();
+        for (low, high, name, expected) in shapes {
+            let word = u128::from(0x0808_0004_0000_u64 | low) | u128::from(0x000f_e400_0000_0000_u64 | high) << 64;
+            let instruction = decoder.instruction(word.to_le_bytes(), 0);
+            assert_eq!(tensor_fma(&instruction), Some(expected), "{name}: {}", instruction.mnemonic());
+        }
+    }
+}

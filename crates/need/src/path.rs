@@ -101,7 +101,7 @@ impl Choices {
         let mut next = vec![None; count];
         let mut seen = vec![false; count];
         // Children first, on a stack of its own: code can be deep.
-        let mut stack = vec![(start, 0_usize)];
+        let mut stack = if start < count { vec![(start, 0_usize)] } else { Vec::new() };
         while let Some((block, child)) = stack.pop() {
             if child == 0 && std::mem::replace(&mut seen[block], true) {
                 continue;

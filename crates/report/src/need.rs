@@ -167,7 +167,9 @@ fn answer(need: &NeedRecord) -> &'static str {
 }
 
 fn table(kernels: &[KernelRecord], width: usize) -> String {
-    let mut sorted: Vec<&KernelRecord> = kernels.iter().collect();
+    // A library without an image for the GPU is told, not listed, where anything else is there.
+    let answered = kernels.iter().any(|kernel| kernel.need.is_some());
+    let mut sorted: Vec<&KernelRecord> = kernels.iter().filter(|kernel| kernel.need.is_some() || !answered).collect();
     // What is short comes first, what has no number last.
     sorted.sort_by_key(|kernel| match kernel.need.as_ref().map(|need| need.answer) {
         Some(NeedAnswer::Short) => 0,

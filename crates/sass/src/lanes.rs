@@ -319,3 +319,61 @@ fn masked(word: Word, a: Lanes, b: Lanes, c: Lanes) -> Lanes {
         _ => together(&[a, b, c]),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use occupant_hardware::ComputeCapability;
+
+    use super::*;
+    use crate::Decoder;
+
+    /// Lanes of the address of the last instruction, a load or store; instructions as nvdisasm 13.5.37 prints both halves.
+    fn last(words: &[(u64, u64)]) -> Address {
+        let decoder = Decoder::new(ComputeCapability::new(9, 0)).unwrap();
+        let mut tracker = LaneTracker::default();
+        let mut found = None;
+        for (low, high) in words {
+            let word = u128::from(*low) | u128::from(*high) << 64;
+            let instruction = decoder.instruction(word.to_le_bytes(), 0);
+            found = tracker.address(&instruction);
+            tracker.follow(&instruction);
+        }
+        found.unwrap()
+    }
+
+    // S2R R5, SR_CTAID.X; S2R R2, SR_TID.X; IMAD.WIDE.U32 R4, R5, UR4, R2; LEA R6, P1, R4, UR4, 0x3.
+    const BLOCK: (u64, u64) = (0x0000_0000_0005_7919, 0x000e_2200_0000_2500);
+    const THREAD: (u64, u64) = (0x0000_0000_0002_7919, 0x000e_2400_0000_2100);
+    const INDEX: (u64, u64) = (0x0000_0004_0504_7c25, 0x001f_e200_0f8e_0002);
+    const EIGHT_TIMES: (u64, u64) = (0x0000_0004_0406_7c11, 0x000f_c800_0f82_18ff);
+    // STG.E.64 desc[UR4][R6.64], R8.
+    const STORE: (u64, u64) = (0x0000_0008_0600_7986, 0x000f_e200_0c10_1b04);
+
+    #[test]
+    fn an_element_of_eight_bytes_a_thread() {
+        assert_eq!(last(&[BLOCK, THREAD, INDEX, EIGHT_TIMES, STORE]).lanes, Lanes::Stride(8));
+        // The number of the block is the same in all lanes.
+        assert_eq!(last(&[BLOCK, BLOCK_ONLY, INDEX, EIGHT_TIMES, STORE]).lanes, Lanes::Uniform);
+        assert_eq!(last(&[STORE]).lanes, Lanes::Unknown);
+    }
+
+    /// S2R R2, SR_CTAID.X.
+    const BLOCK_ONLY: (u64, u64) = (0x0000_0000_0002_7919, 0x000e_2400_0000_2500);
+
+    #[test]
+    fn addresses_of_one_root_differ_by_their_distance() {
+        // The same store 16 bytes on, in bits 40 to 63.
+        let further = (STORE.0 | 16 << 40, STORE.1);
+        let [here, there] = [STORE, further].map(|store| last(&[BLOCK, THREAD, INDEX, EIGHT_TIMES, store]));
+        assert_eq!((here.root, here.distance + 16), (there.root, there.distance));
+    }
+
+    #[test]
+    fn an_address_that_each_lane_loads() {
+        // LDG.E.64 R6, desc[UR4][R6.64], then a store to what it brought.
+        let load = (0x0000_0004_0606_7981, 0x000e_a200_0c1e_1b00);
+        assert_eq!(last(&[BLOCK, THREAD, INDEX, EIGHT_TIMES, load, STORE]).lanes, Lanes::Loaded(0));
+        // Where all lanes load the same address, what they get is the same, too.
+        assert_eq!(last(&[BLOCK, BLOCK_ONLY, INDEX, EIGHT_TIMES, load, STORE]).lanes, Lanes::Uniform);
+    }
+}

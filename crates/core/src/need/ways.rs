@@ -14,7 +14,8 @@ pub(super) fn of(record: &KernelRecord, need: &NeedRecord, found: &Model) -> Vec
     };
     let mut ways = Vec::new();
     ways.extend(more_warps(record, needed.blocks, needed.warps, &launch));
-    if have > 0 && found.timeline.loads_in_flight > 0 {
+    let by_memory = matches!(need.binding, Some("dram" | "l2"));
+    if have > 0 && found.timeline.loads_in_flight > 0 && by_memory {
         ways.push(more_in_flight(record, needed.exact_warps / f64::from(have), have, found, &launch));
     }
     ways
