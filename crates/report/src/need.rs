@@ -89,7 +89,7 @@ fn facts(need: &NeedRecord) -> Table {
         line(
             "Little's law",
             format!(
-                "{:.0} ns x {:.0} GB/s: {} bytes in flight an SM, {} for {} %",
+                "{:.0} ns x {:.0} GB/s of reads: {} bytes in flight an SM, {} for {} %",
                 law.latency_ns,
                 law.gb_per_s,
                 grouped(law.bytes_per_sm.into()),
@@ -171,6 +171,9 @@ fn table(kernels: &[KernelRecord], width: usize) -> String {
     let answered = kernels.iter().any(|kernel| kernel.need.is_some());
     let mut sorted: Vec<&KernelRecord> = kernels.iter().filter(|kernel| kernel.need.is_some() || !answered).collect();
     // What is short comes first, what has no number last.
+    // Within an answer those that reach least.
+    let reaches = |kernel: &KernelRecord| kernel.need.as_ref().and_then(|need| need.throughput_percent).unwrap_or(0.0);
+    sorted.sort_by(|a, b| reaches(a).total_cmp(&reaches(b)));
     sorted.sort_by_key(|kernel| match kernel.need.as_ref().map(|need| need.answer) {
         Some(NeedAnswer::Short) => 0,
         Some(NeedAnswer::CannotSaturate) => 1,

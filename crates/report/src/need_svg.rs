@@ -5,6 +5,7 @@ use occupant_core::report::{CurvePoint, KernelRecord, NeedRecord};
 
 use crate::names::cut;
 use crate::svg::escaped;
+use crate::words::busy as resource;
 
 const WIDTH: f64 = 860.0;
 const LEFT: f64 = 64.0;
@@ -32,7 +33,7 @@ pub fn need_svg(kernel: &KernelRecord) -> Option<String> {
          <rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n\
          <text x=\"{LEFT}\" y=\"26\" font-size=\"16\" font-weight=\"600\" fill=\"#222222\">{title}</text>\n\
          <text x=\"{LEFT}\" y=\"47\" fill=\"#444444\">{}</text>\n",
-        escaped(&format!("{gpu}: {}", cut(&need.says, 108)))
+        escaped(&subtitle(gpu, need))
     );
     svg += &grid(last, &x);
     svg += &band(&need.curve, &x);
@@ -42,6 +43,16 @@ pub fn need_svg(kernel: &KernelRecord) -> Option<String> {
         &format!("<polyline points=\"{}\" fill=\"none\" stroke=\"{LINE}\" stroke-width=\"2.2\"/>\n", points.join(" "));
     svg += &marks(need, last, &x);
     Some(svg + &legend(need, height) + "</svg>\n")
+}
+
+/// HAVE against NEED in a line.
+fn subtitle(gpu: &str, need: &NeedRecord) -> String {
+    let have = need.have_warps.map_or_else(String::new, |have| format!("has {have} warps, "));
+    let needed = need.needed.map_or_else(String::new, |needed| format!("needs {:.0}", needed.exact_warps.ceil()));
+    let band =
+        need.band.map_or_else(String::new, |band| format!(" ({:.0} to {:.0})", band.low.floor(), band.high.ceil()));
+    let of = resource(need.binding.unwrap_or("issue"));
+    format!("{gpu}: {have}{needed}{band} for {} % of {of}", need.target)
 }
 
 fn y(percent: f64) -> f64 {

@@ -8,8 +8,8 @@ use occupant_sass::{Analysis, Because};
 
 use super::{NeedError, NeedOptions, assumptions, littles_law, machine, partial, sentence, ways};
 use crate::report::{
-    BandRecord, CurvePoint, DemandRecord, EarlyWait, KernelRecord, MovedRecord, NeedAnswer, NeedLoop, NeedRecord,
-    NeedScope, NeededRecord, ScenarioRecord, Validation, two_decimals,
+    BandRecord, CurvePoint, DemandRecord, EarlyWait, KernelRecord, LittlesLaw, MovedRecord, NeedAnswer, NeedLoop,
+    NeedRecord, NeedScope, NeededRecord, ScenarioRecord, Validation, two_decimals,
 };
 
 /// Machine code that was read for a need, or why it was not.
@@ -106,10 +106,7 @@ fn answered(
         bytes: Some(MovedRecord { read: main.demand.stream.read, written: main.demand.stream.written }),
         early_wait: main.timeline.early_wait.map(|(at, behind)| EarlyWait { loads: main.timeline.loads, behind, at }),
         demand: demand(main),
-        littles_law: bound_by_memory(main).then(|| {
-            let memory = main.scenario.memory;
-            littles_law(machine, memory, main.demand.stream.kind(), share, machine.latency(memory))
-        }),
+        littles_law: law(main, machine, share),
         scenarios: others.iter().map(|other| scenario(other, share)).collect(),
         curve: if options.curve { curve(main, machine, band.1 / exact, exact / band.0) } else { Vec::new() },
         validation: Some(validation),
@@ -120,6 +117,14 @@ fn answered(
     need.ways = ways::of(record, &need, main);
     need.says = sentence::of(&need, machine);
     need
+}
+
+/// Little's law for what a kernel reads: warps don't hold on to what they write.
+fn law(found: &Model, machine: &Machine, share: f64) -> Option<LittlesLaw> {
+    let stream = found.demand.stream;
+    let reads = bound_by_memory(found) && stream.read > 0.0;
+    let of_reads = stream.read / stream.bytes().max(1.0);
+    reads.then(|| littles_law(machine, found.scenario.memory, stream.kind(), share, of_reads))
 }
 
 fn bound_by_memory(found: &Model) -> bool {

@@ -97,9 +97,10 @@ fn known(gpu: &Gpu) -> bool {
     Machine::of(gpu).is_ok()
 }
 
-/// Little's law for a stream of a machine; `target` as a share of 1.
-fn littles_law(machine: &Machine, memory: Memory, stream: StreamKind, target: f64, latency: f64) -> LittlesLaw {
-    let rate = machine.gb_per_s(memory, stream);
+/// Little's law for a stream of a machine; `target` and the part of its bytes that is read as shares of 1.
+fn littles_law(machine: &Machine, memory: Memory, stream: StreamKind, target: f64, read: f64) -> LittlesLaw {
+    let rate = machine.gb_per_s(memory, stream) * read;
+    let latency = machine.latency(memory);
     let in_flight = machine.bytes_per_cycle(rate) * latency;
     let ceiling = machine.ceiling(memory, stream);
     let more = occupant_need::Knee { warps: 1.0, sharpness: Constants::fitted().sharpness }.needed(target);

@@ -80,7 +80,7 @@ fn stream(machine: &Machine, request: &NumbersRequest, bytes: f64) -> StreamNumb
         bytes_per_thread: bytes,
         ilp,
         memory: memory.name(),
-        littles_law: littles_law(machine, memory, StreamKind::Read, share, machine.latency(memory)),
+        littles_law: littles_law(machine, memory, StreamKind::Read, share, 1.0),
         bytes_in_flight_per_warp: bytes * 32.0 * ilp,
         littles_law_warps: two_decimals(knee.warps),
         target: request.target,

@@ -9,7 +9,7 @@ use crate::report::{KernelRecord, PartialRecord};
 
 pub(super) fn of(record: &KernelRecord, options: &NeedOptions, machine: &Machine) -> Option<PartialRecord> {
     let (per_block, from, what) = in_flight(record, options)?;
-    let law = littles_law(machine, Memory::Dram, StreamKind::Read, options.target / 100.0, machine.dram_latency);
+    let law = littles_law(machine, Memory::Dram, StreamKind::Read, options.target / 100.0, 1.0);
     let needed = u64::from(law.bytes_per_sm_for_target);
     let blocks = record.occupancy.as_ref().map(|occupancy| u64::from(occupancy.blocks_per_sm));
     let per_sm = blocks.map(|blocks| blocks.saturating_mul(per_block));

@@ -11,7 +11,7 @@ pub(super) fn of(need: &NeedRecord, machine: &Machine) -> String {
     let target = need.target;
     let range = match need.validation {
         Some(Validation::Measured) => String::new(),
-        _ => format!(" ({:.0} to {:.0}, the model alone)", band.low.ceil(), band.high.ceil()),
+        _ => format!(" ({:.0} to {:.0}, the model alone)", band.low.floor(), band.high.ceil()),
     };
     let wants = format!("needs {:.0}{range} for {target} % of {ceiling}", needed.exact_warps.ceil());
     let reaches = need.throughput_percent.map_or_else(String::new, |percent| format!(": it reaches {percent:.0} %"));

@@ -113,9 +113,10 @@ fn more_in_flight(record: &KernelRecord, times: f64, have: u32, found: &Model, l
         times_in_flight: two_decimals(times),
         registers: Some(wanted),
         says: format!(
-            "{:.0} independent loads in flight instead of {loads:.0} (unroll, wider loads): about {registers} registers more a \
+            "{:.0} independent loads in flight instead of {loads:.0} (unroll, wider loads): about {registers} {} more a \
              thread; {fits}",
-            loads + more
+            loads + more,
+            if registers == 1 { "register" } else { "registers" }
         ),
     }
 }

@@ -184,7 +184,7 @@ pub struct DemandRecord {
 pub struct LittlesLaw {
     /// Unloaded latency in nanoseconds.
     pub latency_ns: f64,
-    /// What this stream can have of the memory, GB/s over all SMs.
+    /// What the reads of this stream can have of the memory, GB/s over all SMs.
     pub gb_per_s: f64,
     /// Where that ceiling comes from.
     pub ceiling: CeilingOrigin,
