@@ -15,6 +15,8 @@ use crate::table::{rows, words};
 pub enum Unit {
     /// FP32 and integer multiply-add.
     Fma,
+    /// Integer multiply-add, on that unit or a half of it.
+    Imad,
     /// Integer, logic, comparison.
     Alu,
     /// Packed FP16.
@@ -104,6 +106,7 @@ mod tests {
     fn every_unit_has_one_row_for_every_capability_from_7_0_on() {
         let units = [
             Unit::Fma,
+            Unit::Imad,
             Unit::Alu,
             Unit::Half,
             Unit::Fp64,

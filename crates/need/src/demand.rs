@@ -114,7 +114,7 @@ impl Demand {
         let unit = |count: f64, unit: Unit| shared(count * machine.interval(unit));
         let cycles = [
             (Resource::Issue, shared(counts.issued)),
-            (Resource::Fma, unit(counts.fma, Unit::Fma)),
+            (Resource::Fma, unit(counts.fma, Unit::Fma).max(unit(counts.imad, Unit::Imad))),
             (Resource::Alu, unit(counts.alu, Unit::Alu)),
             (Resource::Half, unit(counts.half, Unit::Half)),
             (Resource::Fp64, unit(counts.fp64, Unit::Fp64)),
@@ -149,6 +149,8 @@ const SUB_PARTITIONS: f64 = 4.0;
 struct Counts {
     issued: f64,
     fma: f64,
+    /// Those of them that only half of the unit takes, from 8.6 on.
+    imad: f64,
     alu: f64,
     half: f64,
     fp64: f64,
@@ -167,7 +169,10 @@ impl Counts {
             self.l1 += step.times * l1_cycles(&access, step, machine);
         }
         match instruction.class() {
-            Some(Class::Fma) => self.fma += step.times,
+            Some(Class::Fma) => {
+                self.fma += step.times;
+                self.imad += if instruction.mnemonic() == "IMAD" { step.times } else { 0.0 };
+            }
             Some(Class::Alu) => self.alu += step.times,
             Some(Class::Half) => self.half += step.times,
             Some(Class::Fp64) => self.fp64 += step.times,

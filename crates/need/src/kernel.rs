@@ -90,6 +90,8 @@ pub struct Model {
     pub knee: Knee,
     /// Accesses to global memory under a guard that is not known.
     pub guarded: u32,
+    /// Generic accesses that are taken to be global.
+    pub generic: u32,
     /// Global accesses whose lanes are not known to be side by side and are taken to be.
     pub untraced: u32,
 }
@@ -156,5 +158,14 @@ pub fn model(sources: Sources<'_>, scenario: Scenario) -> Result<Model, NotModel
         return Err(NotModelled::Nothing);
     }
     let knee = Knee::new(timeline.cycles, combined, sharpness);
-    Ok(Model { scope, scenario, knee, demand, guarded: path.guarded, untraced: path.untraced(), timeline })
+    Ok(Model {
+        scope,
+        scenario,
+        knee,
+        demand,
+        guarded: path.guarded,
+        generic: path.generic(),
+        untraced: path.untraced(),
+        timeline,
+    })
 }

@@ -76,6 +76,12 @@ impl Path {
 }
 
 impl Path {
+    /// Accesses whose memory their address decides.
+    pub(crate) fn generic(&self) -> u32 {
+        let generic = |step: &&Step| step.times > 0.0 && step.instruction.space() == Some(Space::Generic);
+        self.steps.iter().filter(generic).count() as u32
+    }
+
     /// Global accesses whose lanes are not known to be any distance apart.
     pub(crate) fn untraced(&self) -> u32 {
         let untraced = |step: &&Step| {

@@ -103,6 +103,14 @@ pub(crate) fn refuse(analysis: &Analysis, scope: Scope) -> Result<(), NotModelle
     if scope == Scope::Counted {
         return Ok(());
     }
+    // A bulk copy feeds the whole kernel, wherever it stands.
+    let of_kernel = |block: usize| analysis.structure.function_of_block.get(block) == Some(&0);
+    let blocks = (0..analysis.structure.flow.blocks.len()).filter(|block| of_kernel(*block));
+    let bulk =
+        blocks.flat_map(|block| analysis.block(block)).find(|instruction| instruction.class() == Some(Class::Tma));
+    if let Some(bulk) = bulk {
+        return Err(NotModelled::BulkCopies(bulk.offset));
+    }
     let within = |at: u32| match scope {
         Scope::Loop(number) => analysis.of_loop(number).any(|instruction| instruction.offset == at),
         _ => true,

@@ -66,14 +66,23 @@ impl Timeline {
 #[derive(Debug, Clone, Copy)]
 struct Pending {
     released: f64,
-    /// What it loads from global memory; `None` for everything else.
-    global: Option<(Cluster, u32)>,
+    /// What it loads from global memory; `None` for everything else and for groups of copies.
+    cluster: Option<Cluster>,
+    /// Loads and copies that it stands for.
+    flight: InFlight,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
 struct InFlight {
     loads: u32,
     bytes: u32,
+}
+
+impl InFlight {
+    fn add(&mut self, other: Self) {
+        self.loads = self.loads.saturating_add(other.loads);
+        self.bytes = self.bytes.saturating_add(other.bytes);
+    }
 }
 
 struct Warp<'m> {
@@ -153,35 +162,48 @@ impl<'m> Warp<'m> {
             at = at.max(*free);
             *free = at + interval;
         }
-        let pending = Pending { released: at + self.latency(instruction), global: self.global(step) };
-        if let Some((_, bytes)) = pending.global {
-            self.issued += 1;
-            self.flying.loads += 1;
-            self.flying.bytes += bytes;
-            if self.flying.loads > self.most.loads {
-                self.most = self.flying;
-            }
+        let pending = self.pending(step, at);
+        self.issued += pending.flight.loads;
+        self.flying.add(pending.flight);
+        if self.flying.loads > self.most.loads {
+            self.most = self.flying;
         }
         match instruction.class() {
             Some(Class::AsyncCopy) => self.copies.push(pending),
             Some(Class::Wgmma) => self.warpgroup.push(pending.released),
             _ => {}
         }
-        if instruction.mnemonic() == "LDGDEPBAR" {
-            let copies = std::mem::take(&mut self.copies);
-            // A group is one entry of its scoreboard: waits count groups.
-            let released = copies.iter().map(|copy| copy.released).fold(at, f64::max);
-            if let Some(kept) = control.write.and_then(|write| self.scoreboards.get_mut(usize::from(write))) {
-                kept.push(Pending { released, global: None });
-            }
-            self.flying = InFlight::default();
-        } else if let Some(kept) = control.write.and_then(|write| self.scoreboards.get_mut(usize::from(write))) {
+        let pending = if instruction.mnemonic() == "LDGDEPBAR" { self.close_group(at) } else { pending };
+        if let Some(kept) = control.write.and_then(|write| self.scoreboards.get_mut(usize::from(write))) {
             kept.push(pending);
         }
         if let Some(kept) = control.read.and_then(|read| self.scoreboards.get_mut(usize::from(read))) {
-            kept.push(Pending { released: at + self.machine.unit_latency(Unit::Special), global: None });
+            let released = at + self.machine.unit_latency(Unit::Special);
+            kept.push(Pending { released, cluster: None, flight: InFlight::default() });
         }
         at
+    }
+
+    /// What an instruction leaves under way. Loads of data that another one brings already bring no more bytes.
+    fn pending(&self, step: &Step, at: f64) -> Pending {
+        let released = at + self.latency(&step.instruction);
+        let Some((cluster, bytes)) = self.global(step) else {
+            return Pending { released, cluster: None, flight: InFlight::default() };
+        };
+        let under_way =
+            self.scoreboards.iter().flatten().chain(&self.copies).any(|other| other.cluster == Some(cluster));
+        let bytes = if under_way { 0 } else { bytes };
+        Pending { released, cluster: Some(cluster), flight: InFlight { loads: 1, bytes } }
+    }
+
+    /// The copies since the last group as one entry: waits count groups.
+    fn close_group(&mut self, at: f64) -> Pending {
+        let mut group = Pending { released: at, cluster: None, flight: InFlight::default() };
+        for copy in self.copies.drain(..) {
+            group.released = group.released.max(copy.released);
+            group.flight.add(copy.flight);
+        }
+        group
     }
 
     /// When at most `left` entries of a scoreboard are not released. Of several independent loads the last takes longer
@@ -190,14 +212,14 @@ impl<'m> Warp<'m> {
         let Some(kept) = self.scoreboards.get_mut(usize::from(scoreboard)) else { return 0.0 };
         kept.sort_by(|a, b| a.released.total_cmp(&b.released));
         let done: Vec<Pending> = kept.drain(..kept.len().saturating_sub(left)).collect();
-        let mut clusters: Vec<Cluster> = done.iter().filter_map(|pending| Some(pending.global?.0)).collect();
-        let loads = clusters.len() as u32;
+        let mut clusters: Vec<Cluster> = done.iter().filter_map(|pending| pending.cluster).collect();
         clusters.sort_unstable();
         clusters.dedup();
-        if loads > 0 {
-            let bytes: u32 = done.iter().filter_map(|pending| Some(pending.global?.1)).sum();
-            self.flying.loads = self.flying.loads.saturating_sub(loads);
-            self.flying.bytes = self.flying.bytes.saturating_sub(bytes);
+        let mut came = InFlight::default();
+        done.iter().for_each(|pending| came.add(pending.flight));
+        if came.loads > 0 {
+            self.flying.loads = self.flying.loads.saturating_sub(came.loads);
+            self.flying.bytes = self.flying.bytes.saturating_sub(came.bytes);
             self.waited.get_or_insert((instruction.offset, self.issued));
         }
         let last = done.iter().map(|pending| pending.released).fold(0.0, f64::max);
@@ -217,17 +239,20 @@ impl<'m> Warp<'m> {
     fn unit(&self, instruction: &Instruction) -> Option<(usize, f64)> {
         let unit = |number: usize, unit: Unit| Some((number, self.machine.interval(unit)));
         match instruction.class()? {
+            Class::Fma if instruction.mnemonic() == "IMAD" => unit(0, Unit::Imad),
             Class::Fma => unit(0, Unit::Fma),
             Class::Alu => unit(1, Unit::Alu),
             Class::Half => unit(2, Unit::Half),
             Class::Fp64 => unit(3, Unit::Fp64),
             Class::Xu => unit(4, Unit::Xu),
-            Class::Tensor => {
-                let fma = crate::demand::tensor_fma(instruction)?;
-                Some((5, fma / (self.machine.tensor_fma? / 4.0)))
-            }
+            Class::Tensor | Class::Wgmma => Some((5, self.tensor_cycles(instruction)?)),
             _ => None,
         }
+    }
+
+    /// Cycles that the tensor core of the warp's sub-partition is busy.
+    fn tensor_cycles(&self, instruction: &Instruction) -> Option<f64> {
+        Some(crate::demand::tensor_fma(instruction)? / (self.machine.tensor_fma? / 4.0))
     }
 
     /// Cycles from issue to the release of the scoreboard that the result is waited for with.
@@ -246,10 +271,7 @@ impl<'m> Warp<'m> {
             (Some(Class::Shuffle), _) => unit(Unit::Shuffle),
             (Some(Class::Special), _) => unit(Unit::Special),
             (Some(Class::Tensor), _) => unit(Unit::Tensor),
-            (Some(Class::Wgmma), _) => {
-                let fma = crate::demand::tensor_fma(instruction).unwrap_or(0.0);
-                unit(Unit::Tensor) + self.machine.tensor_fma.map_or(0.0, |rate| fma / rate)
-            }
+            (Some(Class::Wgmma), _) => unit(Unit::Tensor) + self.tensor_cycles(instruction).unwrap_or(0.0),
             _ => 0.0,
         }
     }

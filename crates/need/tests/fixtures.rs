@@ -1,4 +1,5 @@
 //! The model on our own kernels: what a warp moves is known from their source, and so is which of two needs fewer warps.
+#![allow(clippy::disallowed_methods, reason = "a test opens its own files")]
 
 use std::collections::BTreeMap;
 use std::fs;

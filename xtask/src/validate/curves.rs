@@ -120,11 +120,12 @@ pub(crate) fn read(path: &Path) -> anyhow::Result<Vec<Curve>> {
     points.into_iter().map(curve).collect()
 }
 
-/// Sizes that leave L1 alone and fit L2 well: all arrays of the kernel together between 2 MB and 0.4 of it.
+/// Sizes that leave L1 alone and fit L2 well: all arrays of the kernel together between 1 MiB and 0.4 of it. The benchmark
+/// counts two arrays, whatever the kernel touches.
 fn stays_in_l2(row: &L2Row) -> anyhow::Result<bool> {
     let l2 = model(&row.gpu)?.l2_mb.with_context(|| format!("{}: L2 size unknown", row.gpu))? * 1024.0;
-    let footprint = row.data_kb * Curve::arrays(&row.kernel);
-    Ok(row.data_kb >= 1024.0 && footprint <= 0.4 * l2)
+    let footprint = row.data_kb / 2.0 * Curve::arrays(&row.kernel);
+    Ok(row.data_kb >= 1024.0 && footprint >= 1024.0 && footprint <= 0.4 * l2)
 }
 
 /// Resident warps of an SM. One file counts the threads of one of two blocks an SM; its occupancy, rounded to a tenth of a

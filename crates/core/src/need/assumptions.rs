@@ -4,7 +4,11 @@ use occupant_need::{Guarded, Machine, Memory, Scope};
 
 use super::NeedOptions;
 use super::kernel::{MODEL_ONLY_BAND, Models};
+use super::sentence::resource as resource_words;
 use crate::report::{Basis, KernelRecord, two_decimals};
+
+/// Several resources count as one where they take less than this from it.
+const CLOSE: f64 = 0.97;
 
 /// What would settle a range.
 pub(super) const SETTLE: &str =
@@ -21,7 +25,7 @@ pub(super) fn of(models: &Models, machine: &Machine, record: &KernelRecord, opti
         );
         told.push(format!(
             "trip counts, hit rates and waiting at barriers for other warps are not in the code: the band is the range of the \
-             scenarios widened by {MODEL_ONLY_BAND}, which held for 31 of 36 profiled kernels"
+             scenarios widened by {MODEL_ONLY_BAND} (docs/need.md says why)"
         ));
     }
     if options.memory.is_none() && main.demand.stream.bytes() > 0.0 {
@@ -32,6 +36,20 @@ pub(super) fn of(models: &Models, machine: &Machine, record: &KernelRecord, opti
                     .to_owned()
             }
         });
+    }
+    if let (Some((resource, most)), combined) = (main.demand.binding(), main.demand.combined(main.knee.sharpness)) {
+        let alone = most / combined * options.target;
+        if alone < options.target * CLOSE {
+            told.push(format!(
+                "{} % is of what its resources allow together, several being busy: {alone:.0} % of {} alone",
+                options.target,
+                resource_words(resource.name())
+            ));
+        }
+    }
+    let generic = main.generic;
+    if generic > 0 {
+        told.push(format!("{generic} generic accesses are taken to be global: they can be shared or local"));
     }
     if main.guarded > 0 {
         let doubt = if models.others.iter().any(|other| other.scenario.guarded == Guarded::Skipped) {

@@ -134,8 +134,10 @@ fn bound_by_memory(found: &Model) -> bool {
 /// Measured is the error of flat streams of whole sectors alone.
 fn validation(found: &Model, analysis: &Analysis, machine: &Machine) -> Validation {
     let barriers = analysis.content().barriers > 0;
+    let stream = found.demand.stream.kind();
     let like_the_measured = found.scope == Scope::Flat
-        && bound_by_memory(found)
+        && found.demand.binding().is_some_and(|(resource, _)| resource == Resource::Dram)
+        && machine.ceiling(Memory::Dram, stream).scope == machine.gpu
         && found.untraced == 0
         && found.guarded == 0
         && !barriers

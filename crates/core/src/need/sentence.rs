@@ -19,15 +19,22 @@ pub(super) fn of(need: &NeedRecord, machine: &Machine) -> String {
         || "how many warps it has is not known;".to_owned(),
         |have| format!("has {have} {},", if have == 1 { "warp" } else { "warps" }),
     );
-    match need.answer {
+    let within = need.have_warps.is_some_and(|have| (band.low..=band.high).contains(&f64::from(have)));
+    let doubt = if within && need.validation != Some(Validation::Measured) {
+        "; what it has lies within the range"
+    } else {
+        ""
+    };
+    let sentence = match need.answer {
         NeedAnswer::Enough => format!("enough: {have} {wants}; more occupancy gains at most {:.0} %", gain(need)),
         NeedAnswer::Short => format!("short: {have} {wants}{reaches}"),
         NeedAnswer::CannotSaturate => format!(
             "cannot saturate: {have} {wants}, more than the {} that an SM holds{reaches}; only more in flight per warp helps",
             machine.warp_slots
         ),
-        NeedAnswer::NotModelled => String::new(),
-    }
+        NeedAnswer::NotModelled => return String::new(),
+    };
+    sentence + doubt
 }
 
 /// What is left to gain by more warps, percent.

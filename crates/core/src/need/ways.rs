@@ -93,8 +93,9 @@ fn more_in_flight(record: &KernelRecord, times: f64, have: u32, found: &Model, l
     let loads = f64::from(timeline.loads_in_flight);
     let more = (loads * times).ceil() - loads;
     let bytes_per_thread = timeline.bytes_in_flight / loads / 32.0;
-    // What is loaded waits in registers; its addresses can share one.
-    let registers = (more * bytes_per_thread / 4.0).ceil() as u32;
+    // What is loaded waits in registers, and so do its address and that of what is stored of it.
+    let addresses = if found.demand.stream.written > 0.0 { 4.0 } else { 2.0 };
+    let registers = (more * (bytes_per_thread / 4.0 + addresses)).ceil() as u32;
     let now = record.registers.unwrap_or(0);
     let blocks = record.occupancy.as_ref().map_or(1, |occupancy| occupancy.blocks_per_sm).max(1);
     let most = largest(launch.limits, &launch.shape, Axis::Registers, blocks).ok().flatten();
