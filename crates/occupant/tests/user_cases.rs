@@ -537,3 +537,52 @@ fn fixes_fit_the_message() {
     says(&run, 0, &["237568 B needed, 232448 B allowed", "fix 1: 5120 B less"]);
     assert!(!run.stdout.contains("fix 2"), "{}", run.stdout);
 }
+
+/// X36 (huggingface/blog#3451, NVIDIA/nccl#181): "is low occupancy bad?" Not where a warp keeps enough in flight.
+#[test]
+fn low_occupancy_is_enough_with_enough_in_flight() {
+    let with_200k = |kernel: &str| -> Value {
+        // One block of 8 warps, an eighth of the slots.
+        let launches = format!("kernel,block,shared_dynamic\n{kernel},256,200000\n");
+        let asked = format!("need ladder.sm_90.cubin --gpu h100-sxm --kernel ^{kernel}$ --launches - --json");
+        let run = occupant_fed(&asked, launches.as_bytes());
+        let found: Value = serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("{error}: {}", run.stderr));
+        found["kernels"][0]["need"].clone()
+    };
+    let wide = with_200k("copy4x4");
+    assert_eq!((&wide["answer"], &wide["have_warps"]), (&"enough".into(), &8.into()), "{wide}");
+    let narrow = with_200k("copy1");
+    assert_eq!(narrow["answer"], "short", "{narrow}");
+    let ways: Vec<&str> = narrow["ways"].as_array().unwrap().iter().filter_map(|way| way["way"].as_str()).collect();
+    assert_eq!(ways, ["more_warps", "more_in_flight"]);
+}
+
+#[test]
+fn a_need_wants_a_model() {
+    asks("need ladder.sm_90.cubin --gpu sm_90", 2, &["sm_90 is an architecture", "--gpu", "h100"]);
+    asks("need ladder.sm_90.cubin --gpu h100", 2, &["h100 stands for models that differ", "h100-sxm", "h100-pcie"]);
+    asks("need ladder.sm_90.cubin --gpu rtx-2080", 2, &["no memory latency of rtx-2080 is known"]);
+    asks("need ladder.sm_90.cubin", 2, &["which GPU?", "--gpu h100-sxm"]);
+    asks("need --gpu h100-sxm", 2, &["of what?", "--bytes-per-thread"]);
+    asks("need --gpu h100-sxm --op ffma --target 100", 2, &["above 0 and below 100"]);
+}
+
+#[test]
+fn sentence_numbers_and_blocks_of_a_need_agree() {
+    let found = json("need streams.sm_90.cubin ladder.sm_90.cubin --gpu h100-pcie --block 192 --curve");
+    for kernel in found["kernels"].as_array().unwrap() {
+        let need = &kernel["need"];
+        let exact = need["needed"]["exact_warps"].as_f64().unwrap();
+        let (warps, blocks) = (need["needed"]["warps"].as_u64().unwrap(), need["needed"]["blocks"].as_u64().unwrap());
+        assert!(warps == blocks * 6 && warps as f64 >= exact && (warps as f64) < exact + 6.0, "{need}");
+        let band = &need["band"];
+        assert!(band["low"].as_f64().unwrap() <= exact && exact <= band["high"].as_f64().unwrap(), "{need}");
+        assert!(need["says"].as_str().unwrap().contains(&format!("needs {}", exact.ceil())), "{need}");
+        let percents: Vec<f64> =
+            need["curve"].as_array().unwrap().iter().map(|point| point["percent"].as_f64().unwrap()).collect();
+        assert!(percents.is_sorted() && percents.len() == 65, "{percents:?}");
+        let have = need["have_warps"].as_u64().unwrap() as usize;
+        assert!((percents[have] - need["throughput_percent"].as_f64().unwrap()).abs() < 0.011, "{need}");
+        assert_eq!(need["have_warps"], kernel["occupancy"]["warps_per_sm"]);
+    }
+}

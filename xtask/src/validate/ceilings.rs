@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::Result;
-use occupant_hardware::{StreamKind, TECHNOLOGIES};
+use occupant_hardware::{Level, StreamKind, TECHNOLOGIES};
 use occupant_need::{Constants, Memory};
 
 use super::evaluate::Case;
@@ -73,6 +73,19 @@ pub(crate) fn rows(cases: &[&Case], constants: &Constants) -> Result<Vec<Row>> {
         }
     };
     Ok(most.into_iter().map(row).collect())
+}
+
+/// Whether the committed file has these rows, to 2 %.
+pub(crate) fn same(rows: &[Row]) -> bool {
+    let committed = occupant_hardware::ceilings();
+    let level = |memory: Memory| if memory == Memory::L2 { Level::L2 } else { Level::Dram };
+    let is = |row: &Row| {
+        let found = committed
+            .iter()
+            .find(|found| found.scope == row.scope && found.level == level(row.memory) && found.stream == row.stream);
+        found.is_some_and(|found| (found.value / row.value - 1.0).abs() < 0.02)
+    };
+    committed.len() == rows.len() && rows.iter().all(is)
 }
 
 /// The row that a case uses, its own GPU's and family's left out of the rows beforehand or not.

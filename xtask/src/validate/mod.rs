@@ -69,10 +69,14 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     ladder::check(&mut kernels, &constants)?;
     if options.fit {
         write::write(&constants, &ceilings::rows(&all, &constants)?)?;
+        let [dram, l2] = [Memory::Dram, Memory::L2].map(|memory| table::markdown(&of(&left_out, memory)));
+        write::document(&dram, &l2)?;
     } else {
         let committed = Constants::fitted();
         ensure!(same(&constants, &committed), "crates/need/data differs from the fit: run with --fit\n{committed:?}");
-        println!("\ncrates/need/data/constants.csv is this fit");
+        let rows = ceilings::rows(&all, &constants)?;
+        ensure!(ceilings::same(&rows), "crates/hardware/data/ceilings.csv differs from the fit: run with --fit");
+        println!("\ncrates/need/data/constants.csv and crates/hardware/data/ceilings.csv are this fit");
     }
     for path in &options.extra {
         extra(path, &all, &constants, &mut kernels)?;
@@ -117,11 +121,14 @@ fn line<'a>(case: &'a Case, constants: &Constants, rows: &[ceilings::Row]) -> Re
     })
 }
 
+/// The lines of one memory.
+fn of<'l, 'c>(lines: &'l [Line<'c>], memory: Memory) -> Vec<&'l Line<'c>> {
+    lines.iter().filter(|line| line.case.curve.memory == memory).collect()
+}
+
 /// Prints lines and means; whether all are within their limits.
 fn report(lines: &[Line<'_>]) -> bool {
-    let of =
-        |memory: Memory| -> Vec<&Line<'_>> { lines.iter().filter(|line| line.case.curve.memory == memory).collect() };
-    let (dram, l2) = (of(Memory::Dram), of(Memory::L2));
+    let (dram, l2) = (of(lines, Memory::Dram), of(lines, Memory::L2));
     println!("DRAM streams");
     table::print(&dram);
     println!("\nL2 streams, the latency alone exchanged");

@@ -58,22 +58,65 @@ pub(crate) fn print(lines: &[&Line<'_>]) {
 }
 
 fn mean(name: &str, lines: &[&Line<'_>]) {
-    let summary = Summary::of(&lines.iter().map(|line| line.at_peak).collect::<Vec<_>>());
-    let own: Vec<Errors> = lines.iter().filter_map(|line| line.at_own).collect();
-    let own = if own.is_empty() { "-".to_owned() } else { percent(Summary::of(&own).bandwidth) };
-    let average = |of: fn(&Line<'_>) -> f64| lines.iter().map(|line| of(line)).sum::<f64>() / lines.len() as f64;
+    let means = Means::of(lines);
     println!(
         "  {name:<10} {:<9} {:>7} {:>7}  {:>14} {:>14}  {:>10} {:>8}",
         "mean",
-        percent(summary.bandwidth),
-        own,
-        format!("x {:.2}", summary.needed[0]),
-        format!("x {:.2}", summary.needed[1]),
-        percent(average(|line| line.proportional)),
-        percent(average(|line| line.half))
+        percent(means.at_peak.bandwidth),
+        means.own.map_or_else(|| "-".to_owned(), percent),
+        format!("x {:.2}", means.at_peak.needed[0]),
+        format!("x {:.2}", means.at_peak.needed[1]),
+        percent(means.proportional),
+        percent(means.half)
     );
 }
 
 fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
+}
+
+/// A Markdown table of means: one row a GPU, then all.
+pub(crate) fn markdown(lines: &[&Line<'_>]) -> String {
+    let mut text = "| GPU | curves | bandwidth error | own ceiling | warps for 80 % | warps for 90 % | \
+                    \"in proportion to occupancy\" | \"50 % is enough\" |\n|---|---|---|---|---|---|---|---|\n"
+        .to_owned();
+    let mut gpus: Vec<&str> = lines.iter().map(|line| line.case.curve.gpu_name.as_str()).collect();
+    gpus.dedup();
+    for gpu in gpus.into_iter().chain(["all"]) {
+        let of: Vec<&Line<'_>> =
+            lines.iter().copied().filter(|line| gpu == "all" || line.case.curve.gpu_name == gpu).collect();
+        let means = Means::of(&of);
+        text += &format!(
+            "| {gpu} | {} | {} | {} | x {:.2} | x {:.2} | {} | {} |\n",
+            of.len(),
+            percent(means.at_peak.bandwidth),
+            means.own.map_or_else(|| "-".to_owned(), percent),
+            means.at_peak.needed[0],
+            means.at_peak.needed[1],
+            percent(means.proportional),
+            percent(means.half)
+        );
+    }
+    text
+}
+
+/// Means over some lines.
+struct Means {
+    at_peak: Summary,
+    own: Option<f64>,
+    proportional: f64,
+    half: f64,
+}
+
+impl Means {
+    fn of(lines: &[&Line<'_>]) -> Self {
+        let own: Vec<Errors> = lines.iter().filter_map(|line| line.at_own).collect();
+        let average = |of: fn(&Line<'_>) -> f64| lines.iter().map(|line| of(line)).sum::<f64>() / lines.len() as f64;
+        Self {
+            at_peak: Summary::of(&lines.iter().map(|line| line.at_peak).collect::<Vec<_>>()),
+            own: (!own.is_empty()).then(|| Summary::of(&own).bandwidth),
+            proportional: average(|line| line.proportional),
+            half: average(|line| line.half),
+        }
+    }
 }

@@ -3,13 +3,23 @@
 use std::fmt::Write;
 use std::fs;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use occupant_need::{Constants, Memory};
 
 use super::ceilings::Row;
 use crate::paths;
 
 const SOURCE: &str = "RRZE-HPC/gpu-benches commit 1038c5d";
+
+/// Writes the tables of means into docs/need.md, between its marks.
+pub(crate) fn document(dram: &str, l2: &str) -> Result<()> {
+    let path = paths::root().join("docs/need.md");
+    let text = fs::read_to_string(&path)?;
+    let (before, rest) = text.split_once("<!-- validate -->").context("docs/need.md has no mark <!-- validate -->")?;
+    let (_, after) = rest.split_once("<!-- end -->").context("docs/need.md has no mark <!-- end -->")?;
+    fs::write(&path, format!("{before}<!-- validate -->\nDRAM:\n\n{dram}\nL2:\n\n{l2}<!-- end -->{after}"))?;
+    Ok(())
+}
 
 pub(crate) fn write(constants: &Constants, ceilings: &[Row]) -> Result<()> {
     let fitted = "cargo xtask validate --fit on xtask/data/curves/dram.csv";
