@@ -6,7 +6,8 @@ use anyhow::bail;
 use clap::Args;
 use occupant_core::report::{
     BudgetMatrix, BudgetReport, CalcReport, ExplainReport, FitMatrix, FitReport, GpuLine, GpusReport, InspectReport,
-    KernelLine, LaunchMatrix, LaunchReport, MatrixReport, NeedNumbersReport, NeedReport, SummaryReport, SweepReport,
+    KernelLine, LaunchMatrix, LaunchReport, MatrixReport, NeedNumbersMatrix, NeedNumbersReport, NeedReport,
+    SummaryReport, SweepReport,
 };
 
 use crate::paths;
@@ -34,6 +35,7 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
         ("occupant.budget_matrix.v1", schemars::schema_for!(BudgetMatrix)),
         ("occupant.need.v1", schemars::schema_for!(NeedReport)),
         ("occupant.need_numbers.v1", schemars::schema_for!(NeedNumbersReport)),
+        ("occupant.need_numbers_matrix.v1", schemars::schema_for!(NeedNumbersMatrix)),
         ("occupant.explain.v1", schemars::schema_for!(ExplainReport)),
         ("occupant.inspect.v1", schemars::schema_for!(InspectReport)),
         ("occupant.kernel.v1", schemars::schema_for!(KernelLine<'static>)),

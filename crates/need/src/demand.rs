@@ -2,12 +2,12 @@
 //! [`crate::timeline`].
 
 use occupant_hardware::{StreamKind, Unit};
-use occupant_sass::{Access, AccessKind, Class, Detail, Instruction, Space, detail};
+use occupant_sass::{Access, Class, Detail, Instruction, Space, detail};
 
 use crate::kernel::HitRates;
 use crate::machine::{Machine, Memory};
 use crate::path::{Path, Step};
-use crate::reuse::{bytes, wavefronts};
+use crate::reuse::wavefronts;
 
 /// Something that all warps of an SM share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -96,17 +96,9 @@ impl Demand {
     pub(crate) fn of(path: &Path, machine: &Machine, hits: HitRates) -> Self {
         let mut counts = Counts::default();
         path.steps.iter().for_each(|step| counts.add(step, machine));
-        let accesses = |wanted: fn(AccessKind) -> bool| {
-            path.steps.iter().filter_map(move |step| {
-                let access = step.instruction.access()?;
-                let global = matches!(access.space, Space::Global | Space::Generic);
-                (global && wanted(access.kind) && step.times > 0.0).then_some((step, access))
-            })
-        };
-        let stream = Stream {
-            read: bytes(accesses(|kind| matches!(kind, AccessKind::Load | AccessKind::AsyncCopy))),
-            written: bytes(accesses(|kind| matches!(kind, AccessKind::Store | AccessKind::Atomic))),
-        };
+        // Not `sum`, whose start is -0.
+        let moved = |of: fn(&Step) -> f64| path.steps.iter().fold(0.0, |bytes, step| bytes + of(step) * step.times);
+        let stream = Stream { read: moved(|step| step.reads), written: moved(|step| step.writes) };
         let beyond_l1 = stream.bytes() * (1.0 - hits.l1);
         let beyond_l2 = beyond_l1 * (1.0 - hits.l2);
         let rate = |memory: Memory| machine.bytes_per_cycle(machine.gb_per_s(memory, stream.kind()));
@@ -131,7 +123,8 @@ impl Demand {
     /// The resource that takes longest.
     #[must_use]
     pub fn binding(&self) -> Option<(Resource, f64)> {
-        self.cycles.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1))
+        // The first of equals, as in a list by size.
+        self.cycles.iter().copied().rev().max_by(|a, b| a.1.total_cmp(&b.1))
     }
 
     /// Cycles of all resources combined with an exponent: several that are half busy slow a kernel down as one that is

@@ -90,6 +90,10 @@ pub struct Model {
     pub knee: Knee,
     /// Accesses to global memory under a guard that is not known.
     pub guarded: u32,
+    /// Global accesses that touch far more sectors than their data fill.
+    pub scattered: u32,
+    /// Threads differ along y or z of the block, too.
+    pub beyond_x: bool,
     /// Generic accesses that are taken to be global.
     pub generic: u32,
     /// Global accesses whose lanes are not known to be side by side and are taken to be.
@@ -148,9 +152,9 @@ pub fn model(sources: Sources<'_>, scenario: Scenario) -> Result<Model, NotModel
     if !matches!(scope, Scope::Loop(_)) {
         timeline.cycles += constants.turnover * machine.clock_mhz / 1000.0;
     }
-    // Stores don't hold their warp back, so that code which only stores meets its ceiling with a sharper corner.
-    let only_stores = demand.stream.kind() == StreamKind::Write;
-    let sharpness = if only_stores { constants.store_sharpness } else { constants.sharpness };
+    // What does not wait for memory meets its ceiling with a sharper corner: stores, arithmetic of fixed latency.
+    let waits = !matches!(demand.stream.kind(), StreamKind::Write) && demand.stream.read > 0.0;
+    let sharpness = if waits { constants.sharpness } else { constants.store_sharpness };
     let combined = demand.combined(sharpness);
     // A flat kernel without traffic is a stub or too short: its turnover is all there is.
     let idle = scope == Scope::Flat && demand.stream.bytes() <= 0.0;
@@ -164,6 +168,8 @@ pub fn model(sources: Sources<'_>, scenario: Scenario) -> Result<Model, NotModel
         knee,
         demand,
         guarded: path.guarded,
+        scattered: path.scattered(),
+        beyond_x: path.beyond_x,
         generic: path.generic(),
         untraced: path.untraced(),
         timeline,

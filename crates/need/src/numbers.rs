@@ -56,8 +56,7 @@ const HMMA_FMA: f64 = 2048.0;
 #[must_use]
 pub fn by_bytes(machine: &Machine, memory: Memory, bytes: f64, ilp: f64, constants: &Constants) -> (f64, Knee) {
     let in_flight = bytes * 32.0 * ilp;
-    let from_dram = if memory == Memory::Dram { 1.0 } else { 0.0 };
-    let cycles = machine.latency(memory) + constants.extra_load * ilp.max(1.0).log2() * from_dram;
+    let cycles = machine.latency(memory);
     let rate = machine.bytes_per_cycle(machine.gb_per_s(memory, StreamKind::Read));
     (cycles, Knee::new(cycles, in_flight / rate, constants.sharpness))
 }

@@ -3,7 +3,11 @@
 //! Where the code branches, the way with the most work is taken, and a comparison of loaded data for equality is taken to
 //! fail (the heuristics of Ball and Larus, 1993). Not for: how long that takes; that is [`crate::timeline`].
 
-use occupant_sass::{Address, Analysis, Class, Instruction, LaneTracker, Lanes, RZ, Space};
+use std::collections::BTreeMap;
+
+use occupant_sass::{AccessKind, Address, Analysis, Class, Instruction, LaneTracker, Lanes, RZ, Space};
+
+use crate::reuse::{Cluster, clusters, fresh, is_scattered};
 
 /// What becomes of accesses to global memory under a guard that is not known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -25,6 +29,14 @@ pub(crate) struct Step {
     pub(crate) times: f64,
     /// The next instruction is elsewhere.
     pub(crate) jumps: bool,
+    /// Which accesses touch the same data; `None` where it is no global access.
+    pub(crate) cluster: Option<Cluster>,
+    /// The predicate of its guard and how often that was written before; whether it stands for the opposite.
+    pub(crate) guard: Option<(u8, u32, bool)>,
+    /// Bytes that it reads from global memory beyond the accesses before it, whole sectors.
+    pub(crate) reads: f64,
+    /// The same of what it writes.
+    pub(crate) writes: f64,
 }
 
 /// The way of one warp.
@@ -33,6 +45,8 @@ pub(crate) struct Path {
     pub(crate) steps: Vec<Step>,
     /// Accesses to global memory whose guard is not known.
     pub(crate) guarded: u32,
+    /// Threads differ along y or z, too.
+    pub(crate) beyond_x: bool,
 }
 
 impl Path {
@@ -42,7 +56,7 @@ impl Path {
         let choices = Choices::new(analysis, 0, None, &of_kernel);
         let mut walker = Walker::new(analysis, guarded);
         walker.walk(0, &choices);
-        walker.path
+        walker.finish()
     }
 
     /// One pass of a loop. What its addresses are made of comes from the code before it.
@@ -56,7 +70,7 @@ impl Path {
         walker.walk(found.header, &choices);
         walker.path = Self::default();
         walker.walk(found.header, &choices);
-        walker.path
+        walker.finish()
     }
 
     /// Every block that was executed, in the order of the code, with measured executions of a warp for each instruction.
@@ -71,11 +85,21 @@ impl Path {
             }
         }
         walker.path.steps.retain(|step| step.times > 0.0);
-        walker.path
+        walker.finish()
     }
 }
 
 impl Path {
+    /// Global accesses that touch far more sectors than their data fill.
+    pub(crate) fn scattered(&self) -> u32 {
+        let scattered = |step: &&Step| {
+            let access = step.instruction.access();
+            let global = matches!(step.instruction.space(), Some(Space::Global | Space::Generic));
+            global && step.times > 0.0 && access.is_some_and(|access| is_scattered(&access, step.address))
+        };
+        self.steps.iter().filter(scattered).count() as u32
+    }
+
     /// Accesses whose memory their address decides.
     pub(crate) fn generic(&self) -> u32 {
         let generic = |step: &&Step| step.times > 0.0 && step.instruction.space() == Some(Space::Generic);
@@ -89,6 +113,21 @@ impl Path {
             global && step.times > 0.0 && step.address.is_some_and(|address| address.lanes == Lanes::Unknown)
         };
         self.steps.iter().filter(untraced).count() as u32
+    }
+}
+
+/// Of accesses under a predicate and others under its opposite a lane executes one side: the larger is kept.
+fn choose_one_side(steps: &mut [Step]) {
+    let mut sides: BTreeMap<(u8, u32), [u32; 2]> = BTreeMap::new();
+    for (predicate, written, opposite) in steps.iter().filter_map(|step| step.guard) {
+        sides.entry((predicate, written)).or_default()[usize::from(opposite)] += 1;
+    }
+    for step in steps {
+        let Some((predicate, written, opposite)) = step.guard else { continue };
+        let [one, other] = sides.get(&(predicate, written)).copied().unwrap_or_default();
+        if one > 0 && other > 0 && opposite == (one >= other) {
+            step.times = 0.0;
+        }
     }
 }
 
@@ -137,6 +176,8 @@ impl Choices {
 fn work(block: &[Instruction]) -> i64 {
     let of = |instruction: &Instruction| match (instruction.class(), instruction.space()) {
         (Some(Class::Call | Class::Return), _) => -10_000,
+        // Stacks are for slow paths, too: the reduction of large arguments of a sine.
+        (Some(Class::Load | Class::Store), Some(Space::Local)) => -100,
         (Some(Class::Tensor | Class::Wgmma | Class::Tcgen05Mma), _) => 64,
         (Some(Class::Load | Class::Store | Class::AsyncCopy), Some(Space::Global | Space::Generic)) => 32,
         _ => 1,
@@ -151,12 +192,21 @@ struct Walker<'a> {
     lanes: LaneTracker,
     /// For each predicate, whether it is likely to hold; only known of comparisons of loaded data for equality.
     likely: [Option<bool>; 8],
+    /// How often each predicate was written.
+    written: [u32; 8],
     path: Path,
 }
 
 impl<'a> Walker<'a> {
     fn new(analysis: &'a Analysis, guarded: Guarded) -> Self {
-        Self { analysis, guarded, lanes: LaneTracker::default(), likely: [None; 8], path: Path::default() }
+        Self {
+            analysis,
+            guarded,
+            lanes: LaneTracker::default(),
+            likely: [None; 8],
+            written: [0; 8],
+            path: Path::default(),
+        }
     }
 
     /// Takes in the code before a block, in its order.
@@ -185,10 +235,35 @@ impl<'a> Walker<'a> {
         for instruction in analysis.block(block) {
             let address = self.lanes.address(instruction);
             let times = self.times(instruction);
+            let guard = self.guard(instruction);
             self.compare(instruction);
             self.lanes.follow(instruction);
-            self.path.steps.push(Step { instruction: *instruction, address, times, jumps: false });
+            self.path.steps.push(Step {
+                instruction: *instruction,
+                address,
+                times,
+                jumps: false,
+                cluster: None,
+                guard,
+                reads: 0.0,
+                writes: 0.0,
+            });
         }
+    }
+
+    /// The path with the bytes of its accesses.
+    fn finish(self) -> Path {
+        let mut path = self.path;
+        path.beyond_x = self.lanes.beyond_x();
+        choose_one_side(&mut path.steps);
+        let clusters = clusters(&path.steps);
+        path.steps.iter_mut().zip(clusters).for_each(|(step, cluster)| step.cluster = cluster);
+        let reads = fresh(&path.steps, |kind| matches!(kind, AccessKind::Load | AccessKind::AsyncCopy));
+        let writes = fresh(&path.steps, |kind| matches!(kind, AccessKind::Store | AccessKind::Atomic));
+        for (step, (reads, writes)) in path.steps.iter_mut().zip(reads.into_iter().zip(writes)) {
+            (step.reads, step.writes) = (reads, writes);
+        }
+        path
     }
 
     /// Whether the guard of an instruction is likely to hold.
@@ -199,6 +274,14 @@ impl<'a> Walker<'a> {
         }
         let likely = self.likely.get(usize::from(guard.predicate)).copied().flatten();
         likely.map(|likely| likely != guard.negated)
+    }
+
+    /// The guard of a global access.
+    fn guard(&self, instruction: &Instruction) -> Option<(u8, u32, bool)> {
+        let guard = instruction.guard();
+        let is_global = matches!(instruction.space(), Some(Space::Global | Space::Generic));
+        let written = self.written.get(usize::from(guard.predicate)).copied()?;
+        (is_global && !guard.is_always()).then_some((guard.predicate, written, guard.negated))
     }
 
     fn times(&mut self, instruction: &Instruction) -> f64 {
@@ -217,11 +300,19 @@ impl<'a> Walker<'a> {
     /// Takes in a comparison.
     fn compare(&mut self, instruction: &Instruction) {
         let mnemonic = instruction.mnemonic();
-        if !mnemonic.ends_with("SETP") {
-            return;
-        }
         let word = instruction.word;
         let (first, second) = (word.bits(81, 3), word.bits(84, 3));
+        let writes = mnemonic.contains("SETP") || matches!(mnemonic, "PLOP3" | "FCHK" | "VOTE");
+        let all = matches!(mnemonic, "R2P");
+        for (number, (written, likely)) in self.written.iter_mut().zip(&mut self.likely).enumerate() {
+            if all || (writes && (number as u64 == first || number as u64 == second)) {
+                *written = written.saturating_add(1);
+                *likely = None;
+            }
+        }
+        if !mnemonic.contains("SETP") {
+            return;
+        }
         let loaded = |register: u8| register != RZ && matches!(self.lanes.lanes(register), Lanes::Loaded(_));
         let of_data = loaded(word.register(24)) || (word.form() == 1 && loaded(word.register(32)));
         let equal = match (mnemonic, word.bits(76, 3), word.bits(76, 4)) {

@@ -9,7 +9,7 @@ use occupant_sass::{Class, Detail, Instruction, SCOREBOARDS, Space, detail};
 use crate::kernel::GlobalLoads;
 use crate::machine::Machine;
 use crate::path::{Path, Step};
-use crate::reuse::{Cluster, cluster};
+use crate::reuse::Cluster;
 
 /// When things happen to one warp.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -20,7 +20,7 @@ pub struct Timeline {
     pub loads: u32,
     /// Of those, the most under way at once.
     pub loads_in_flight: u32,
-    /// Bytes that those bring to the warp, each lane's own.
+    /// Bytes that those bring, whole sectors, each once.
     pub bytes_in_flight: f64,
     /// The first wait for a load while others of the path have not been issued: its offset and how many wait behind it.
     pub early_wait: Option<(u32, u32)>,
@@ -28,8 +28,10 @@ pub struct Timeline {
 
 /// Passes of a loop that are walked: the first half fills what carries over from one to the next.
 const PASSES: usize = 8;
-/// The same for long loops.
+/// The same for long loops, and for short ones, whose pipelines can be deep.
 const FEW_PASSES: usize = 4;
+const MANY_PASSES: usize = 48;
+const SHORT: usize = 300;
 const LONG: usize = 2000;
 
 impl Timeline {
@@ -47,7 +49,11 @@ impl Timeline {
 
     /// One pass of a loop, in the steady state.
     pub(crate) fn of_loop(path: &Path, machine: &Machine, loads: GlobalLoads) -> Self {
-        let passes = if path.steps.len() > LONG { FEW_PASSES } else { PASSES };
+        let passes = match path.steps.len() {
+            ..SHORT => MANY_PASSES,
+            SHORT..LONG => PASSES,
+            LONG.. => FEW_PASSES,
+        };
         let mut warp = Warp::new(machine, loads);
         let mut half = 0.0;
         for pass in 0..passes {
@@ -184,16 +190,13 @@ impl<'m> Warp<'m> {
         at
     }
 
-    /// What an instruction leaves under way. Loads of data that another one brings already bring no more bytes.
+    /// What an instruction leaves under way.
     fn pending(&self, step: &Step, at: f64) -> Pending {
         let released = at + self.latency(&step.instruction);
-        let Some((cluster, bytes)) = self.global(step) else {
+        let Some(cluster) = global(step) else {
             return Pending { released, cluster: None, flight: InFlight::default() };
         };
-        let under_way =
-            self.scoreboards.iter().flatten().chain(&self.copies).any(|other| other.cluster == Some(cluster));
-        let bytes = if under_way { 0 } else { bytes };
-        Pending { released, cluster: Some(cluster), flight: InFlight { loads: 1, bytes } }
+        Pending { released, cluster: Some(cluster), flight: InFlight { loads: 1, bytes: step.reads as u32 } }
     }
 
     /// The copies since the last group as one entry: waits count groups.
@@ -224,15 +227,6 @@ impl<'m> Warp<'m> {
         }
         let last = done.iter().map(|pending| pending.released).fold(0.0, f64::max);
         last + self.loads.each_more * (clusters.len().max(1) as f64).log2()
-    }
-
-    /// What an instruction loads from global memory, and bytes of a warp.
-    fn global(&self, step: &Step) -> Option<(Cluster, u32)> {
-        let access = step.instruction.access()?;
-        let loads = matches!(step.instruction.class(), Some(Class::Load | Class::AsyncCopy))
-            && matches!(access.space, Space::Global | Space::Generic);
-        let bytes = access.bytes.unwrap_or(4).saturating_mul(32);
-        loads.then(|| (cluster(&access, step.address, step.instruction.offset), bytes))
     }
 
     /// The unit that an instruction occupies, and for how long, within one sub-partition.
@@ -277,7 +271,7 @@ impl<'m> Warp<'m> {
     }
 
     fn finish(self, path: &Path, cycles: f64) -> Timeline {
-        let loads = path.steps.iter().filter(|step| step.times > 0.0 && self.global(step).is_some()).count() as u32;
+        let loads = path.steps.iter().filter(|step| step.times > 0.0 && global(step).is_some()).count() as u32;
         let early = self.waited.filter(|(_, issued)| *issued < loads);
         Timeline {
             cycles,
@@ -287,4 +281,9 @@ impl<'m> Warp<'m> {
             early_wait: early.map(|(at, issued)| (at, loads - issued)),
         }
     }
+}
+
+/// What an instruction loads from global memory.
+fn global(step: &Step) -> Option<Cluster> {
+    step.cluster.filter(|_| matches!(step.instruction.class(), Some(Class::Load | Class::AsyncCopy)))
 }

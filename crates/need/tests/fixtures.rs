@@ -62,6 +62,42 @@ fn streams_move_what_their_source_says() {
 }
 
 #[test]
+fn sectors_are_those_of_the_source() {
+    // Bytes of a warp, read and written: 32 lanes of 4 bytes side by side are 128.
+    let moved = [
+        ("side_by_side", 128.0, 128.0),
+        ("stride2", 256.0, 128.0),
+        ("stride32", 1024.0, 128.0),
+        ("backwards", 128.0, 128.0),
+        ("same_for_all", 32.0, 128.0),
+        ("neighbours", 128.0, 128.0),
+        ("structure_in", 384.0, 128.0),
+        ("structure_out", 128.0, 384.0),
+        ("divided", 256.0, 128.0),
+        ("in_place", 128.0, 128.0),
+        ("rows_of_lanes", 1024.0, 1024.0),
+        ("plane", 128.0, 128.0),
+        ("stretches", 1024.0, 1024.0),
+    ];
+    for (sm, gpu) in [("80", "a100-sxm4-80gb"), ("90", "h100-sxm"), ("120", "rtx-5090")] {
+        let kernels = kernels(&format!("accesses.sm_{sm}.cubin"));
+        for (name, read, written) in moved {
+            let found = ask(&kernels[name], gpu, Memory::Dram).unwrap_or_else(|why| panic!("{name} sm_{sm}: {why}"));
+            assert_eq!((found.demand.stream.read, found.demand.stream.written), (read, written), "{name} sm_{sm}");
+            assert_eq!(found.untraced, 0, "{name} sm_{sm}");
+            assert_eq!(found.timeline.bytes_in_flight, read, "{name} sm_{sm}");
+        }
+        assert_eq!(ask(&kernels["gather"], gpu, Memory::Dram).unwrap_err().code(), "gather", "sm_{sm}");
+    }
+}
+
+#[test]
+fn code_without_optimisation_is_refused() {
+    let kernels = kernels("ladder.O0.sm_90.cubin");
+    assert_eq!(ask(&kernels["copy2"], "h100-sxm", Memory::Dram).unwrap_err().code(), "debug_build");
+}
+
+#[test]
 fn a_load_that_is_compared_for_equality_ends_its_warp() {
     // `read` stores only where an element has one certain value: its warps live as long as one load.
     let found = ask(&kernels("streams.sm_90.cubin")["read"], "h100-sxm", Memory::Dram).unwrap();

@@ -564,7 +564,20 @@ fn a_need_wants_a_model() {
     asks("need ladder.sm_90.cubin --gpu rtx-2080", 2, &["no memory latency of rtx-2080 is known"]);
     asks("need ladder.sm_90.cubin", 2, &["which GPU?", "--gpu h100-sxm"]);
     asks("need --gpu h100-sxm", 2, &["of what?", "--bytes-per-thread"]);
-    asks("need --gpu h100-sxm --op ffma --target 100", 2, &["above 0 and below 100"]);
+    asks("need --gpu h100-sxm --op ffma --target 100", 2, &["from 1 to 99.9"]);
+}
+
+#[test]
+fn flags_that_mean_nothing_are_told() {
+    asks("need --gpu h100-sxm --op ffma --curve", 2, &["--curve is about the kernels of a file"]);
+    asks("need --gpu h20 --op hmma", 2, &["the rate of hmma on h20 is not known"]);
+    let unused = ["note: no kernel takes dynamic shared memory", "--launches"];
+    asks("need ladder.sm_90.cubin --gpu h100-sxm --shared-dynamic 200K", 0, &unused);
+    asks("need ladder.sm_90.cubin --gpu h100-sxm --kernel nosuch", 0, &["--kernel leaves none"]);
+    asks("need ladder.sm_90.cubin --gpu h100-sxm --curve", 0, &["a curve is drawn for one kernel"]);
+    asks("need plain.ptx.fatbin --gpu rtx-5090", 0, &["no compiled kernels, only"]);
+    let refused = ["not modelled: can't launch: 1025 threads per block"];
+    asks("need ladder.sm_90.cubin --gpu h100-sxm --kernel ^copy1$ --block 1025", 0, &refused);
 }
 
 #[test]

@@ -1,12 +1,12 @@
 //! `occupant need` for people: one kernel in full, several as a table.
 
-use occupant_core::report::{KernelRecord, NeedAnswer, NeedRecord, Validation};
+use occupant_core::report::{BandRecord, CurvePoint, KernelRecord, NeedAnswer, NeedRecord, Validation};
 
 use crate::names::{cut, distinct};
 use crate::plot::{Curve, columns, plot};
 use crate::sheet::Sheet;
 use crate::table::{Column, Line, Table};
-use crate::words::{count, grouped, on_gpu, wrapped};
+use crate::words::{count, grouped, on_gpu, wrapped, wrapped_beside};
 
 /// Kernels that are shown of many; JSON and CSV have all.
 const SHOWN: usize = 40;
@@ -29,11 +29,14 @@ fn one(kernel: &KernelRecord, width: usize) -> String {
     };
     text += &wrapped(&need.says, width, 2);
     let facts = facts(need);
-    if !facts.lines.is_empty() {
-        text += &format!("\n{}", facts.render(width));
+    if !facts.is_empty() {
+        text.push('\n');
     }
-    if !need.curve.is_empty() {
-        text += &format!("\n{}", curve(need, width));
+    for (name, value) in facts {
+        text += &wrapped_beside(&name, &value, 18, width);
+    }
+    if let Some(points) = &need.curve {
+        text += &format!("\n{}", curve(need, points, width));
     }
     if !need.ways.is_empty() {
         text += &format!("\nways to {} %\n", need.target);
@@ -66,9 +69,9 @@ fn launch(kernel: &KernelRecord) -> String {
 }
 
 /// The numbers behind the answer.
-fn facts(need: &NeedRecord) -> Table {
+fn facts(need: &NeedRecord) -> Vec<(String, String)> {
     let mut lines = Vec::new();
-    let mut line = |name: &str, value: String| lines.push(Line::Cells(vec![name.to_owned(), value]));
+    let mut line = |name: &str, value: String| lines.push((name.to_owned(), value));
     if let (Some(cycles), Some(_)) = (need.one_warp_cycles, need.scope) {
         let of = match &need.hot_loop {
             Some(hot) => format!("a pass of the loop at {:#06x}: {}", hot.header, hot.because),
@@ -76,14 +79,24 @@ fn facts(need: &NeedRecord) -> Table {
         };
         line("one warp alone", format!("{cycles:.0} cycles, {of}"));
     }
-    if let (Some(bytes), Some(loads)) = (need.bytes_in_flight_per_warp, need.loads_in_flight) {
-        let early = need.early_wait.map_or_else(String::new, |early| {
-            format!(" of {} in a pass: it waits at {:#06x} with {} not yet issued", early.loads, early.at, early.behind)
-        });
-        line("in flight a warp", format!("{} bytes, {}{early}", grouped(bytes.into()), count(loads.into(), "load")));
+    let loads = need.loads_in_flight.filter(|loads| *loads > 0);
+    if let (Some(bytes), Some(loads)) = (need.bytes_in_flight_per_warp, loads) {
+        line("in flight a warp", format!("{} bytes at most, {}", grouped(bytes.into()), count(loads.into(), "load")));
     }
-    if let Some(moved) = need.bytes {
-        line("moved by a warp", format!("{:.0} bytes read, {:.0} written", moved.read, moved.written));
+    if let Some(early) = need.early_wait {
+        line(
+            "it waits early",
+            format!(
+                "at {:#06x}, before {} of {} are issued",
+                early.at,
+                early.behind,
+                count(early.loads.into(), "load")
+            ),
+        );
+    }
+    if let Some(moved) = need.bytes.filter(|moved| moved.read + moved.written > 0.0) {
+        let of = |bytes: f64| grouped(bytes.round() as u64);
+        line("moved by a warp", format!("{} bytes read, {} written", of(moved.read), of(moved.written)));
     }
     if let Some(law) = &need.littles_law {
         line(
@@ -109,12 +122,13 @@ fn facts(need: &NeedRecord) -> Table {
         let busiest = need.demand.iter().take(4).map(|part| format!("{} {:.0} %", part.resource, part.percent));
         line("busiest", busiest.collect::<Vec<_>>().join(", "));
     }
-    if let Some(band) = need.band {
+    if let (Some(band), Some(needed), Some(law)) = (need.band, need.needed, need.littles_law_warps) {
         let trust = match need.validation {
-            Some(Validation::Measured) => "this kind of kernel was measured, 9 of 10 lay within",
+            Some(Validation::Measured) => "9 of 10 measured kernels lay within",
             _ => "the model alone",
         };
-        line("needed warps", format!("{:.1} to {:.1}, {trust}", band.low, band.high));
+        line("warps", format!("{law:.1} by Little's law alone, {:.1} for {} %", needed.exact_warps, need.target));
+        line("band", format!("{} warps, {trust}", range(band)));
     }
     for other in &need.scenarios {
         let guarded = if other.guarded_executed { "" } else { ", guarded accesses not executed" };
@@ -123,7 +137,12 @@ fn facts(need: &NeedRecord) -> Table {
             format!("from {}{guarded}: {:.1} warps, {} binds", other.memory, other.needed_warps, other.binding),
         );
     }
-    Table { columns: vec![Column::left("", u8::MAX), Column::left("", u8::MAX)], lines, first_least: 16 }
+    lines
+}
+
+/// A band in whole warps.
+fn range(band: BandRecord) -> String {
+    format!("{:.0} to {:.0}", band.low.floor(), band.high.ceil())
 }
 
 /// A scope of ceilings as people call it.
@@ -132,13 +151,13 @@ fn scope(name: &str) -> &str {
 }
 
 /// The plot of throughput against resident warps.
-fn curve(need: &NeedRecord, width: usize) -> String {
+fn curve(need: &NeedRecord, points: &[CurvePoint], width: usize) -> String {
     let columns = columns(width);
-    let last = need.curve.last().map_or(1, |point| point.warps).max(1);
+    let last = points.last().map_or(1, |point| point.warps).max(1);
     let column = |warps: f64| (warps / f64::from(last) * (columns - 1) as f64).round() as usize;
     let at = |column: usize| {
         let warps = (column as f64 / (columns - 1) as f64 * f64::from(last)).round() as usize;
-        need.curve.get(warps)
+        points.get(warps)
     };
     let heights = (0..columns).map(|column| at(column).map_or(0.0, |point| point.percent / 100.0)).collect();
     let band =
@@ -214,7 +233,11 @@ fn table(kernels: &[KernelRecord], width: usize) -> String {
             2,
         );
     }
-    text + &wrapped("need and band are warps; one kernel alone (--kernel) is answered in full", width, 2)
+    text + &wrapped(
+        "need and band are warps; ? what it has lies within the band; one kernel alone (--kernel) is answered in full",
+        width,
+        2,
+    )
 }
 
 /// How many answers there are of each kind, and why some have no number.
@@ -243,7 +266,7 @@ fn counts(kernels: &[KernelRecord]) -> String {
     ];
     let told: Vec<String> =
         told.into_iter().filter(|(number, _)| *number > 0).map(|(number, what)| format!("{number} {what}")).collect();
-    format!("{}: {}", count(kernels.len() as u64, "kernel"), told.join(", "))
+    format!("{}: {}", count(kernels.len() as u64, "answer"), told.join(", "))
 }
 
 fn cells(kernel: &KernelRecord) -> Vec<String> {
@@ -264,14 +287,21 @@ fn cells(kernel: &KernelRecord) -> Vec<String> {
         name,
         arch,
         gpu,
-        answer(need).to_owned(),
+        format!("{}{}", answer(need), if is_open(need) { "?" } else { "" }),
         need.have_warps.map_or_else(dash, |have| format!("{mark}{have}")),
         need.needed.map_or_else(dash, |needed| format!("{:.1}", needed.exact_warps)),
-        need.band.map_or_else(dash, |band| format!("{:.0}-{:.0}", band.low, band.high)),
+        need.band.map_or_else(dash, |band| format!("{:.0}-{:.0}", band.low.floor(), band.high.ceil())),
         need.throughput_percent.map_or_else(dash, |percent| format!("{percent:.0}%")),
         need.binding.map_or_else(dash, str::to_owned),
         known,
     ]
+}
+
+/// What it has lies within what it may need.
+fn is_open(need: &NeedRecord) -> bool {
+    let within =
+        |band: BandRecord| need.have_warps.is_some_and(|have| (band.low..=band.high).contains(&f64::from(have)));
+    need.band.is_some_and(within)
 }
 
 /// Answers as rows.
@@ -297,6 +327,12 @@ pub fn need_sheet(kernels: &[KernelRecord]) -> Sheet {
             "loads_in_flight",
             "validation",
             "reason",
+            "reason_code",
+            "bytes_read_per_warp",
+            "bytes_written_per_warp",
+            "block",
+            "registers",
+            "file",
         ],
         rows: kernels.iter().map(row).collect(),
     }
@@ -331,5 +367,11 @@ fn row(kernel: &KernelRecord) -> Vec<String> {
         whole(need.and_then(|need| need.loads_in_flight)),
         validation.to_owned(),
         need.and_then(|need| need.reason.clone()).or_else(|| kernel.reason.clone()).unwrap_or_default(),
+        need.and_then(|need| need.reason_code).unwrap_or_default().to_owned(),
+        number(need.and_then(|need| need.bytes).map(|moved| moved.read)),
+        number(need.and_then(|need| need.bytes).map(|moved| moved.written)),
+        whole(kernel.launch.block),
+        whole(kernel.registers),
+        kernel.file.to_string(),
     ]
 }

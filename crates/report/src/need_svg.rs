@@ -20,8 +20,9 @@ const NEED: &str = "#009E73";
 /// The curve of one kernel; `None` where it has none.
 #[must_use]
 pub fn need_svg(kernel: &KernelRecord) -> Option<String> {
-    let need = kernel.need.as_deref().filter(|need| !need.curve.is_empty())?;
-    let last = f64::from(need.curve.last()?.warps).max(1.0);
+    let need = kernel.need.as_deref()?;
+    let curve = need.curve.as_deref()?;
+    let last = f64::from(curve.last()?.warps).max(1.0);
     let x = |warps: f64| LEFT + warps / last * (WIDTH - LEFT - RIGHT);
     let height = TOP + PLOT_HEIGHT + 84.0;
     let title = escaped(&cut(&kernel.demangled, 90));
@@ -36,9 +37,9 @@ pub fn need_svg(kernel: &KernelRecord) -> Option<String> {
         escaped(&subtitle(gpu, need))
     );
     svg += &grid(last, &x);
-    svg += &band(&need.curve, &x);
+    svg += &band(curve, &x);
     let points: Vec<String> =
-        need.curve.iter().map(|p| format!("{:.1},{:.1}", x(f64::from(p.warps)), y(p.percent))).collect();
+        curve.iter().map(|p| format!("{:.1},{:.1}", x(f64::from(p.warps)), y(p.percent))).collect();
     svg +=
         &format!("<polyline points=\"{}\" fill=\"none\" stroke=\"{LINE}\" stroke-width=\"2.2\"/>\n", points.join(" "));
     svg += &marks(need, last, &x);

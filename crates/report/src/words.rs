@@ -102,6 +102,14 @@ pub(crate) fn wrapped(text: &str, width: usize, indent: usize) -> String {
     lines.join("\n") + "\n"
 }
 
+/// A name and, from column `at` on, a text that is broken to the width.
+pub(crate) fn wrapped_beside(name: &str, text: &str, at: usize, width: usize) -> String {
+    let indent = " ".repeat(at);
+    let lines = wrapped(text, width.saturating_sub(at).max(20), 0);
+    let lines: Vec<&str> = lines.lines().collect();
+    format!("{name:<at$}{}\n", lines.join(&format!("\n{indent}")))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

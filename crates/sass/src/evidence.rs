@@ -192,7 +192,6 @@ impl Origins {
 
     /// Carries origins through an instruction; a sign where it loads from an address that was loaded.
     fn follow(&mut self, instruction: &Instruction) -> Option<Sign> {
-        let destination = instruction.word.register(16);
         if let Some(access) = instruction.access() {
             let global = matches!(access.space, Space::Global | Space::Generic);
             let address = access.base.and_then(|base| self.of(base).or_else(|| self.of(base.saturating_add(1))));
@@ -203,21 +202,19 @@ impl Origins {
             let reads = matches!(access.kind, AccessKind::Load | AccessKind::AsyncCopy) && global;
             return address.filter(|_| reads).map(|from| Sign::Gather { at: instruction.offset, from });
         }
-        let class = instruction.class()?;
-        let arithmetic =
-            matches!(class, Class::Alu | Class::Fma | Class::Half | Class::Fp64 | Class::Xu | Class::Shuffle);
-        if !arithmetic && class != Class::Special {
+        let compares = instruction.mnemonic().contains("SETP");
+        let result = instruction.result();
+        if result.is_none() && !compares {
             return None;
         }
         let from = sources(instruction).into_iter().flatten().find_map(|register| self.of(register));
         // Comparisons, carries and selections write predicates here, whatever was in them before.
-        let compares = instruction.mnemonic().contains("SETP");
         for predicate in [instruction.word.bits(81, 3), instruction.word.bits(84, 3)] {
             if let Some(place) = self.predicates.get_mut(predicate as usize).filter(|_| predicate != 7) {
                 *place = from.filter(|_| compares);
             }
         }
-        if !compares {
+        if let Some(destination) = result {
             // Of multiplications only the wide one has 64 bits of result.
             let pair = instruction.word.opcode() == WIDE_MULTIPLY;
             self.set(destination, if pair { 2 } else { 1 }, from);

@@ -77,11 +77,12 @@ fn work(content: &Content) -> u64 {
     let weighted = [
         (content.tensor, 64),
         (content.tma, 64),
-        (content.async_copies, 16),
-        (content.global_loads, 8),
-        (content.global_stores, 8),
-        (content.atomics, 8),
-        (content.texture, 8),
+        (content.async_copies, 32),
+        // A pass that goes to memory takes as long as many that stay on the SM.
+        (content.global_loads, 32),
+        (content.global_stores, 16),
+        (content.atomics, 16),
+        (content.texture, 32),
         (content.fp64, 4),
         (content.generic_loads, 4),
         (content.generic_stores, 4),

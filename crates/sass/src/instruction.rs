@@ -8,7 +8,7 @@ use crate::control::Control;
 use crate::family::{Family, NotDecoded};
 use crate::memory::{self, Access};
 use crate::opcodes::{Class, Opcode, Space, Table};
-use crate::word::{Guard, INSTRUCTION_BYTES, Word};
+use crate::word::{Guard, INSTRUCTION_BYTES, RZ, Word};
 
 /// One instruction.
 #[derive(Debug, Clone, Copy)]
@@ -75,6 +75,22 @@ impl Instruction {
     #[must_use]
     pub fn is_mbarrier_wait(&self) -> bool {
         self.mnemonic().starts_with("SYNCS") && self.word.form() == 2
+    }
+
+    /// The general register that arithmetic, a shuffle or a read of a special register writes; `None` for what writes
+    /// predicates or uniform registers alone, and for RZ.
+    #[must_use]
+    pub fn result(&self) -> Option<u8> {
+        /// Uniform registers have numbers of their own.
+        const UNIFORM: [&str; 5] = ["S2UR", "CS2UR", "R2UR", "REDUX", "CREDUX"];
+        const PREDICATES: [&str; 4] = ["PLOP3", "R2P", "FCHK", "CSMTEST"];
+        let writes = matches!(
+            self.class()?,
+            Class::Alu | Class::Fma | Class::Half | Class::Fp64 | Class::Xu | Class::Shuffle | Class::Special
+        );
+        let name = self.mnemonic();
+        let elsewhere = UNIFORM.contains(&name) || PREDICATES.contains(&name) || name.contains("SETP");
+        (writes && !elsewhere).then(|| self.word.register(16)).filter(|register| *register != RZ)
     }
 
     /// Offset of the next instruction.

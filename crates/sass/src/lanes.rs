@@ -5,6 +5,8 @@
 //! [`Lanes::Unknown`]. The x dimension of a block is taken to be a multiple of the warp, so that y and z are the same in
 //! all lanes.
 
+use std::collections::BTreeMap;
+
 use crate::instruction::Instruction;
 use crate::memory::AccessKind;
 use crate::opcodes::{Class, Space};
@@ -41,6 +43,8 @@ struct Value {
     lanes: Lanes,
     root: u32,
     distance: i64,
+    /// Its value, where it is a constant of the code.
+    constant: Option<i64>,
 }
 
 /// Follows the differences between lanes through instructions in their order.
@@ -48,11 +52,16 @@ struct Value {
 pub struct LaneTracker {
     registers: Vec<Value>,
     next_root: u32,
+    /// Roots of products and sums by what they are made of, so that equal ones have one root.
+    derived: BTreeMap<(u32, i64, u32), u32>,
+    /// The thread's index along y or z was read.
+    beyond_x: bool,
 }
 
 impl Default for LaneTracker {
     fn default() -> Self {
-        Self { registers: vec![Value { lanes: Lanes::Unknown, root: 0, distance: 0 }; usize::from(RZ)], next_root: 1 }
+        let unknown = Value { lanes: Lanes::Unknown, root: 0, distance: 0, constant: None };
+        Self { registers: vec![unknown; usize::from(RZ)], next_root: 1, derived: BTreeMap::new(), beyond_x: false }
     }
 }
 
@@ -64,10 +73,20 @@ impl LaneTracker {
         let value = access.base.map_or(UNIFORM, |base| self.get(base));
         let distance = value.distance.saturating_add(i64::from(access.offset));
         let word = instruction.word;
-        // Where no uniform register takes part these bits are the same in all accesses of a kind.
-        let uniform = word.bits(32, 8) << 8 | if access.kind == AccessKind::Load { word.bits(64, 8) } else { 0 };
+        // Where a uniform register takes part it is named in the place that has no other use.
+        let uniform = match access.kind {
+            AccessKind::Load | AccessKind::AsyncCopy => word.bits(32, 8) << 8 | word.bits(64, 8),
+            AccessKind::Store | AccessKind::Atomic => word.bits(64, 8),
+        };
         let uniform = if word.bit(UNIFORM_REGISTER) { uniform } else { 0 };
         Some(Address { lanes: value.lanes, root: u64::from(value.root) << 16 | uniform, distance })
+    }
+
+    /// Whether the code looked at a thread's index along y or z: then lanes run along x only where a block is as wide as a
+    /// warp.
+    #[must_use]
+    pub const fn beyond_x(&self) -> bool {
+        self.beyond_x
     }
 
     /// How the value of a register differs between lanes.
@@ -79,7 +98,6 @@ impl LaneTracker {
     /// Takes in an instruction.
     pub fn follow(&mut self, instruction: &Instruction) {
         let word = instruction.word;
-        let Some(class) = instruction.class() else { return };
         if let Some(access) = instruction.access() {
             if matches!(access.kind, AccessKind::Load | AccessKind::Atomic) {
                 let lanes = self.loaded(instruction, access.space);
@@ -90,15 +108,8 @@ impl LaneTracker {
             }
             return;
         }
-        let writes = matches!(
-            class,
-            Class::Alu | Class::Fma | Class::Half | Class::Fp64 | Class::Xu | Class::Shuffle | Class::Special
-        );
-        if !writes || instruction.mnemonic().ends_with("SETP") || word.register(16) == RZ {
-            return;
-        }
+        let Some(destination) = instruction.result() else { return };
         let value = self.result(instruction);
-        let destination = word.register(16);
         let merged = self.merge(destination, value, word);
         self.put(destination, merged);
         if word.opcode() == IMAD_WIDE {
@@ -123,10 +134,17 @@ impl LaneTracker {
         let lanes = match instruction.mnemonic() {
             "S2R" => match word.bits(72, 8) {
                 LANE_ID | TID_X => Lanes::Stride(1),
-                _ => Lanes::Uniform,
+                index => {
+                    self.beyond_x |= matches!(index, TID_Y | TID_Z);
+                    Lanes::Uniform
+                }
             },
-            "S2UR" | "CS2R" | "CS2UR" | "R2UR" => Lanes::Uniform,
-            "MOV" => b.lanes,
+            "CS2R" => Lanes::Uniform,
+            // Predicates, packed: each lane has its own.
+            "P2R" | "VOTE" => Lanes::Unknown,
+            "MOV" => return self.moved(b, immediate(word)),
+            // With zero factors it is a move of its constant.
+            "HFMA2" if no_factor(word) => return self.moved(c, added_immediate(word)),
             "IMAD" => return self.multiplied(word, a, b, c),
             "IADD3" | "IADD" | "VIADD" if !word.bit(X) => return self.added(instruction, a, b, c),
             "LEA" if !word.bit(HIGH) => {
@@ -146,17 +164,43 @@ impl LaneTracker {
 
     /// `a * b + c`. With a factor of 1 or without factors it is a move or a sum.
     fn multiplied(&mut self, word: Word, a: Value, b: Value, c: Value) -> Value {
-        let no_factor = word.register(24) == RZ || (word.form() == 1 && word.register(32) == RZ);
-        if no_factor {
-            return c;
+        if no_factor(word) {
+            return self.moved(c, added_immediate(word));
         }
-        let factor = immediate(word);
-        let product = match (a.lanes, factor) {
-            (lanes, Some(factor)) => scaled(lanes, Some(factor)),
-            (Lanes::Uniform, None) if b.lanes == Lanes::Uniform => Lanes::Uniform,
-            (a, None) => together(&[a, b.lanes]),
+        let factor = immediate(word).or(b.constant);
+        let product = match (a.lanes, factor, a.constant) {
+            (lanes, Some(factor), _) => scaled(lanes, Some(factor)),
+            (_, None, Some(factor)) => scaled(b.lanes, Some(factor)),
+            (Lanes::Uniform, None, None) if b.lanes == Lanes::Uniform => Lanes::Uniform,
+            (a, None, None) => together(&[a, b.lanes]),
         };
-        self.new_root(sum(product, c.lanes))
+        let lanes = sum(product, c.lanes);
+        match (factor, third_root(word, c)) {
+            (Some(factor), Some(added)) => {
+                let distance = a.distance.saturating_mul(factor).saturating_add(c.distance);
+                let root = self.derived(a.root, factor, added);
+                Value { lanes, root, distance, constant: None }
+            }
+            _ => self.new_root(lanes),
+        }
+    }
+
+    /// The root of a product with a constant to which another value is added.
+    fn derived(&mut self, of: u32, factor: i64, added: u32) -> u32 {
+        let next = self.next_root;
+        let root = *self.derived.entry((of, factor, added)).or_insert(next);
+        if root == next {
+            self.next_root = next.saturating_add(1);
+        }
+        root
+    }
+
+    /// A move of a register's value or of a constant.
+    fn moved(&mut self, from: Value, constant: Option<i64>) -> Value {
+        match constant {
+            Some(constant) => Value { constant: Some(constant), ..self.new_root(Lanes::Uniform) },
+            None => from,
+        }
     }
 
     /// A sum keeps its root where all but one of its terms are constants.
@@ -165,14 +209,15 @@ impl LaneTracker {
         let three = instruction.mnemonic() == "IADD3";
         let c = if three { c } else { UNIFORM };
         // The bits that negate terms.
-        let negated = word.bit(72) || word.bit(63) && immediate(word).is_none() || (three && word.bit(75));
-        if negated {
-            let lanes = together(&[a.lanes, b.lanes, c.lanes]);
-            return self.new_root(lanes);
+        let negated = [word.bit(72), word.bit(63) && immediate(word).is_none(), three && word.bit(75)];
+        if negated.contains(&true) {
+            let signed = |lanes: Lanes, negated: bool| if negated { scaled(lanes, Some(-1)) } else { lanes };
+            let [a, b, c] = [signed(a.lanes, negated[0]), signed(b.lanes, negated[1]), signed(c.lanes, negated[2])];
+            return self.new_root(sum(sum(a, b), c));
         }
         let others_are_zero = !three || word.register(64) == RZ;
         match immediate(word).filter(|_| others_are_zero) {
-            Some(constant) => Value { distance: a.distance.saturating_add(constant), ..a },
+            Some(constant) => Value { distance: a.distance.saturating_add(constant), constant: None, ..a },
             None => self.new_root(sum(sum(a.lanes, b.lanes), c.lanes)),
         }
     }
@@ -180,7 +225,7 @@ impl LaneTracker {
     fn new_root(&mut self, lanes: Lanes) -> Value {
         let root = self.next_root;
         self.next_root = root.saturating_add(1);
-        Value { lanes, root, distance: 0 }
+        Value { lanes, root, distance: 0, constant: None }
     }
 
     fn get(&self, register: u8) -> Value {
@@ -199,16 +244,12 @@ impl LaneTracker {
         self.put(register, merged);
     }
 
-    /// Under a guard some lanes may keep the old value.
-    fn merge(&mut self, register: u8, value: Value, word: Word) -> Value {
+    /// Under a guard some lanes may keep the old value. What uses the result stands under the same guard as a rule, or an
+    /// index is clamped for a few lanes: then the difference between the others stays.
+    fn merge(&self, register: u8, value: Value, word: Word) -> Value {
         let old = self.get(register);
-        if word.guard().is_always() || old.lanes == value.lanes || old.lanes == Lanes::Unknown {
-            return value;
-        }
-        match (old.lanes, value.lanes) {
-            (Lanes::Loaded(from), _) | (_, Lanes::Loaded(from)) => self.new_root(Lanes::Loaded(from)),
-            _ => self.new_root(Lanes::Unknown),
-        }
+        let clamped = matches!((old.lanes, value.lanes), (Lanes::Stride(_), Lanes::Uniform));
+        if clamped && !word.guard().is_always() { old } else { value }
     }
 
     fn second(&self, word: Word) -> Value {
@@ -227,9 +268,12 @@ impl LaneTracker {
     }
 }
 
-const UNIFORM: Value = Value { lanes: Lanes::Uniform, root: 0, distance: 0 };
+/// RZ and everything that is the same in all lanes.
+const UNIFORM: Value = Value { lanes: Lanes::Uniform, root: 0, distance: 0, constant: None };
 const LANE_ID: u64 = 0;
 const TID_X: u64 = 0x21;
+const TID_Y: u64 = 0x22;
+const TID_Z: u64 = 0x23;
 const IMAD_WIDE: usize = 0x025;
 /// The upper half of a shift or of an address computation.
 const HIGH: u32 = 80;
@@ -237,7 +281,10 @@ const HIGH: u32 = 80;
 const UNIFORM_REGISTER: u32 = 91;
 /// Takes a carry in: the upper half of a sum.
 const X: u32 = 74;
+/// Tables of truth of the three operands a = 0xf0, b = 0xcc, c = 0xaa. The complement of x is -x - 1.
 const AND: u64 = 0xc0;
+const NOT_A: u64 = 0x0f;
+const NOT_B: u64 = 0x33;
 
 impl Lanes {
     /// The upper half of a 64-bit value of these lanes.
@@ -252,6 +299,32 @@ impl Lanes {
 /// The constant in the place of the second operand.
 fn immediate(word: Word) -> Option<i64> {
     (word.form() == 4).then(|| word.signed(32, 32))
+}
+
+/// The constant in the place of the third operand.
+fn added_immediate(word: Word) -> Option<i64> {
+    (word.form() == 2).then(|| word.signed(32, 32))
+}
+
+/// A product with RZ.
+fn no_factor(word: Word) -> bool {
+    let second = match word.form() {
+        1 => word.register(32),
+        2 | 3 | 7 => word.register(64),
+        _ => 0,
+    };
+    word.register(24) == RZ || second == RZ
+}
+
+/// What stands for the third operand in a root: a register's root, or a place in a constant bank, which nobody writes.
+/// `None` where a uniform register is added, whose value can be another one the next time.
+fn third_root(word: Word, c: Value) -> Option<u32> {
+    const CONSTANT: u32 = 1 << 31;
+    match word.form() {
+        1 | 4 | 5 | 6 => Some(c.root),
+        3 => u32::try_from(word.bits(38, 21)).ok().map(|place| CONSTANT | place),
+        _ => None,
+    }
 }
 
 fn one_operand(instruction: &Instruction) -> bool {
@@ -313,9 +386,19 @@ fn shifted(word: Word, a: Lanes, b: Lanes, c: Lanes) -> Lanes {
 /// A mask that keeps the lane's number keeps the difference; one that drops it leaves none.
 fn masked(word: Word, a: Lanes, b: Lanes, c: Lanes) -> Lanes {
     let mask = immediate(word).filter(|_| word.bits(72, 8) == AND && word.register(64) == RZ);
-    match (mask, a) {
-        (Some(mask), Lanes::Stride(1)) if mask & 31 == 31 => a,
-        (Some(mask), Lanes::Stride(1)) if mask & 31 == 0 => Lanes::Uniform,
+    // The bits that tell the lanes apart, where they are a stretch of their own.
+    let of_lanes = match a {
+        Lanes::Stride(stride) if stride > 0 && stride.count_ones() == 1 => stride.checked_mul(31),
+        _ => None,
+    };
+    match word.bits(72, 8) {
+        NOT_A => return scaled(a, Some(-1)),
+        NOT_B => return scaled(b, Some(-1)),
+        _ => {}
+    }
+    match (mask, of_lanes) {
+        (Some(mask), Some(bits)) if mask & bits == bits => a,
+        (Some(mask), Some(bits)) if mask & bits == 0 => Lanes::Uniform,
         _ => together(&[a, b, c]),
     }
 }

@@ -49,6 +49,7 @@ pub(crate) fn access(opcode: &Opcode, word: Word, family: Family) -> Option<Acce
     let data = match kind {
         // Uniform registers have numbers of their own.
         AccessKind::Load if matches!(opcode.mnemonic, "ULDC" | "LDCU") => None,
+        AccessKind::Atomic if opcode.class == Class::Reduction => None,
         AccessKind::Load | AccessKind::Atomic => named(word.register(16)),
         AccessKind::Store if word.opcode() == ST && !(family > Family::Sm70 && word.bit(UNIFORM)) => {
             named(word.register(64))

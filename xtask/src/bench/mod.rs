@@ -6,6 +6,7 @@ mod batch;
 mod decode;
 mod engine;
 mod limit;
+mod need;
 mod questions;
 mod scan;
 
@@ -31,6 +32,9 @@ pub(crate) struct Options {
     /// Only whole runs that answer one question
     #[arg(long, conflicts_with_all = ["scans", "sass"])]
     questions: bool,
+    /// Only the model of needed warps
+    #[arg(long, conflicts_with_all = ["scans", "sass", "questions"])]
+    need: bool,
 }
 
 pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
@@ -40,8 +44,12 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     if options.questions {
         return questions::run(options.rounds);
     }
+    if options.need {
+        return need::run(options.rounds);
+    }
     if !options.scans {
         questions::run(options.rounds)?;
+        need::run(options.rounds)?;
         engine::run(options.rounds)?;
         batch::run(options.rounds)?;
         decode::run(options.rounds, options.full)?;

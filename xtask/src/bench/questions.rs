@@ -1,6 +1,7 @@
 //! CPU time of whole runs of the program that answer one question: a sweep, the matrix of a kernel over all models. The
 //! limits are absolute, since there is no peer that answers them; a run that does nothing stands beside.
 
+use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, ensure};
@@ -20,6 +21,18 @@ print((used.ru_utime + used.ru_stime) / times)
 ";
 
 const TIMES: &str = "20";
+
+/// CPU milliseconds of one run of the program, the median of some rounds of `times` runs each.
+pub(super) fn cpu_ms(program: &Path, arguments: &[&str], times: &str, rounds: usize) -> anyhow::Result<f64> {
+    let mut spent = Vec::new();
+    for _ in 0..rounds {
+        let mut command = Command::new("python3");
+        command.args(["-c", MEASURE, times]).arg(program).args(arguments);
+        let said = process::output(&mut command)?;
+        spent.push(String::from_utf8_lossy(&said.stdout).trim().parse::<f64>()? * 1000.0);
+    }
+    Ok(median(spent))
+}
 
 pub(super) fn run(rounds: usize) -> anyhow::Result<()> {
     let program = paths::program()?;
@@ -41,14 +54,7 @@ pub(super) fn run(rounds: usize) -> anyhow::Result<()> {
         ("one shape over all models", 20.0, vec!["fit", "--registers", "90", "--block", "256", "--gpu", "all"]),
     ];
     for (name, limit, arguments) in questions {
-        let mut spent = Vec::new();
-        for _ in 0..rounds {
-            let mut command = Command::new("python3");
-            command.args(["-c", MEASURE, TIMES]).arg(&program).args(&arguments);
-            let said = process::output(&mut command).context(name)?;
-            spent.push(String::from_utf8_lossy(&said.stdout).trim().parse::<f64>()? * 1000.0);
-        }
-        let spent = median(spent);
+        let spent = cpu_ms(&program, &arguments, TIMES, rounds).context(name)?;
         if limit.is_finite() {
             println!("{name}: {spent:.1} ms of CPU a run, {limit} allowed");
             ensure!(spent < limit, "{name} takes {spent:.1} ms");

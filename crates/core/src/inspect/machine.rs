@@ -220,10 +220,8 @@ fn operands(instruction: &Instruction) -> String {
 fn destination(instruction: &Instruction) -> String {
     let arithmetic =
         matches!(instruction.class(), Some(Class::Alu | Class::Fma | Class::Half | Class::Fp64 | Class::Xu));
-    let writes_predicate = ["SETP", "PLOP3", "R2P", "FCHK", "VOTE"];
-    let register = instruction.word.register(16);
-    let hidden = writes_predicate.iter().any(|name| instruction.mnemonic().contains(name));
-    if arithmetic && !hidden && register != occupant_sass::RZ { format!("R{register}") } else { String::new() }
+    let result = instruction.result().filter(|_| arithmetic && instruction.mnemonic() != "VOTE");
+    result.map_or_else(String::new, |register| format!("R{register}"))
 }
 
 fn memory(instruction: &Instruction, access: &Access) -> String {

@@ -1,11 +1,21 @@
 //! What a need assumes, in words, each only where it matters.
 
-use occupant_need::{Guarded, Machine, Memory, Scope};
+use occupant_need::{Guarded, Machine, Memory, Model, Scope};
+use occupant_sass::Analysis;
 
 use super::NeedOptions;
 use super::kernel::{MODEL_ONLY_BAND, Models};
 use super::sentence::resource as resource_words;
 use crate::report::{Basis, KernelRecord, two_decimals};
+
+/// Global loads of the kernel that a hot loop without any leaves outside.
+fn beside(analysis: &Analysis, found: &Model) -> u32 {
+    if found.demand.stream.bytes() > 0.0 { 0 } else { analysis.content().global_loads }
+}
+
+fn accesses(number: u32) -> String {
+    if number == 1 { "1 global access".to_owned() } else { format!("{number} global accesses") }
+}
 
 /// Several resources count as one where they take less than this from it.
 const CLOSE: f64 = 0.97;
@@ -15,7 +25,13 @@ pub(super) const SETTLE: &str =
     "profile it: `ncu --set full` measures execution counts, hit rates and stall reasons of every instruction";
 
 /// The assumptions of a modelled kernel, the weightiest first.
-pub(super) fn of(models: &Models, machine: &Machine, record: &KernelRecord, options: &NeedOptions) -> Vec<String> {
+pub(super) fn of(
+    models: &Models,
+    analysis: &Analysis,
+    machine: &Machine,
+    record: &KernelRecord,
+    options: &NeedOptions,
+) -> Vec<String> {
     let main = &models.main;
     let mut told = Vec::new();
     if matches!(main.scope, Scope::Loop(_)) {
@@ -23,12 +39,20 @@ pub(super) fn of(models: &Models, machine: &Machine, record: &KernelRecord, opti
             "the hot loop stands for the kernel, in its steady state: what runs before and after it is left out"
                 .to_owned(),
         );
+        let beside = beside(analysis, main);
+        if beside > 0 {
+            told.push(format!(
+                "{} outside it: where it makes few passes, they decide and not the loop",
+                accesses(beside)
+            ));
+        }
         told.push(format!(
             "trip counts, hit rates and waiting at barriers for other warps are not in the code: the band is the range of the \
              scenarios widened by {MODEL_ONLY_BAND} (docs/need.md says why)"
         ));
     }
-    if options.memory.is_none() && main.demand.stream.bytes() > 0.0 {
+    let by_memory = main.demand.stream.bytes() > 0.0;
+    if options.memory.is_none() && by_memory {
         told.push(match main.scenario.memory {
             Memory::Dram => "global accesses are served from DRAM, none from a cache (--memory l2 for the other end)".to_owned(),
             Memory::L2 => {
@@ -57,13 +81,23 @@ pub(super) fn of(models: &Models, machine: &Machine, record: &KernelRecord, opti
         } else {
             ""
         };
-        told.push(format!("{} global accesses stand under a guard and are taken to be executed{doubt}", main.guarded));
+        told.push(format!("{} under a guard, taken to be executed by all lanes{doubt}", accesses(main.guarded)));
     }
     if main.untraced > 0 {
         told.push(format!(
-            "the lanes of {} global accesses are taken to lie side by side: how their addresses differ was not traced",
-            main.untraced
+            "how the addresses of {} differ between lanes was not traced: they are taken to lie side by side, which is too \
+             few bytes where they do not",
+            accesses(main.untraced)
         ));
+    }
+    if main.scattered > 0 {
+        told.push(format!(
+            "{} with wide strides: whole sectors are counted, also what neighbours use of them",
+            accesses(main.scattered)
+        ));
+    }
+    if main.beyond_x {
+        told.push("lanes run along x: a block that is less than 32 wide mixes rows, and moves more sectors".to_owned());
     }
     if main.demand.unknown_tensor > 0 {
         told.push(format!(

@@ -25,6 +25,10 @@ pub(crate) fn of_kernel(record: &KernelRecord, code: &Code, gpu: &GpuSelector, o
         Ok(machine) => machine,
         Err(error) => return without_machine(record, options, &error),
     };
+    if record.launchable == Some(false) {
+        let reason = record.reason.clone().unwrap_or_else(|| "no block fits".to_owned());
+        return refused(record, options, &machine, format!("can't launch: {reason}"), "not_launchable");
+    }
     let analysis = match code {
         Ok(analysis) => analysis,
         Err(reason) => return refused(record, options, &machine, reason.clone(), "machine_code"),
@@ -50,7 +54,7 @@ fn modelled(analysis: &Analysis, machine: &Machine, options: &NeedOptions) -> Re
     let other_memory = if memory == Memory::Dram { Memory::L2 } else { Memory::Dram };
     let mut others = Vec::new();
     // A flat stream reads each byte once; loops can find theirs in L2.
-    let either = options.memory.is_none() && main.scope != Scope::Flat;
+    let either = options.memory.is_none() && main.scope != Scope::Flat && main.demand.stream.bytes() > 0.0;
     if either {
         others.extend(at(other_memory, Guarded::Executed));
     }
@@ -87,7 +91,8 @@ fn answered(
         Some(have) if f64::from(have) >= exact => NeedAnswer::Enough,
         _ => NeedAnswer::Short,
     };
-    let validation = validation(main, analysis, machine);
+    let whole_warps = record.launch.block.is_some_and(|block| block.is_multiple_of(32));
+    let validation = if whole_warps { validation(main, analysis, machine) } else { Validation::ModelOnly };
     let band = band(models, share, validation);
     let mut need = NeedRecord {
         answer,
@@ -108,9 +113,9 @@ fn answered(
         demand: demand(main),
         littles_law: law(main, machine, share),
         scenarios: others.iter().map(|other| scenario(other, share)).collect(),
-        curve: if options.curve { curve(main, machine, band.1 / exact, exact / band.0) } else { Vec::new() },
+        curve: options.curve.then(|| curve(main, machine, band.1 / exact, exact / band.0)),
         validation: Some(validation),
-        assumptions: assumptions::of(models, machine, record, options),
+        assumptions: assumptions::of(models, analysis, machine, record, options),
         settle: (validation == Validation::ModelOnly).then(|| assumptions::SETTLE.to_owned()),
         ..empty(options)
     };
@@ -225,7 +230,7 @@ fn empty(options: &NeedOptions) -> NeedRecord {
         littles_law: None,
         scenarios: Vec::new(),
         ways: Vec::new(),
-        curve: Vec::new(),
+        curve: None,
         validation: None,
         assumptions: Vec::new(),
         settle: None,

@@ -55,6 +55,14 @@ pub enum NeedError {
         /// Its models.
         models: String,
     },
+    /// A rate is missing.
+    #[error("the rate of {operation} on {gpu} is not known")]
+    Operation {
+        /// The operation.
+        operation: &'static str,
+        /// The GPU.
+        gpu: String,
+    },
     /// A fact is missing.
     #[error(transparent)]
     Missing(#[from] MissingFact),
@@ -67,6 +75,7 @@ impl NeedError {
         match self {
             Self::Architecture(..) => "gpu_architecture",
             Self::Family { .. } => "gpu_family",
+            Self::Operation { .. } => "rate_unknown",
             Self::Missing(missing) => missing.code(),
         }
     }

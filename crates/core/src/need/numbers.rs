@@ -36,7 +36,13 @@ pub fn need_by_numbers(gpu: &GpuSelector, request: &NumbersRequest) -> Result<Ne
     let machine = machine(gpu)?;
     let model = occupant_hardware::gpus().iter().find(|model| model.id == machine.gpu);
     let stream = request.bytes_per_thread.map(|bytes| stream(&machine, request, bytes));
-    let operation = request.operation.and_then(|operation| self::operation(&machine, operation, request));
+    let operation = match request.operation {
+        Some(operation) => Some(
+            self::operation(&machine, operation, request)
+                .ok_or_else(|| NeedError::Operation { operation: operation.name(), gpu: machine.gpu.clone() })?,
+        ),
+        None => None,
+    };
     let roofline = model.zip(request.roofline).map(|(gpu, (flops, bytes))| position(&machine, gpu, flops, bytes));
     let mut assumptions = Vec::new();
     if stream.is_some() {
@@ -74,7 +80,7 @@ fn stream(machine: &Machine, request: &NumbersRequest, bytes: f64) -> StreamNumb
     let row = |ilp: &u32| IlpRow {
         ilp: *ilp,
         warps: two_decimals(by_bytes(machine, memory, bytes, f64::from(*ilp), &constants).1.needed(share)),
-        registers: Some((f64::from(*ilp) * bytes / 4.0).ceil() as u32),
+        registers: Some(ilp.saturating_mul((bytes / 4.0).ceil() as u32)),
     };
     StreamNumbers {
         bytes_per_thread: bytes,
@@ -118,7 +124,7 @@ fn operation(machine: &Machine, operation: Operation, request: &NumbersRequest) 
         operation: operation.name(),
         ilp,
         latency_cycles: latency,
-        per_cycle: two_decimals(1.0 / demand),
+        per_cycle: (10_000.0 / demand).round() / 10_000.0,
         needed_warps: two_decimals(warps),
         by_ilp: ILP.iter().filter_map(row).collect(),
         source: pipe(unit, machine.capability).map_or_else(String::new, |pipe| pipe.provenance.source.clone()),

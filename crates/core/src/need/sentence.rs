@@ -2,7 +2,7 @@
 
 use occupant_need::Machine;
 
-use crate::report::{NeedAnswer, NeedRecord, PartialRecord, Validation};
+use crate::report::{BandRecord, NeedAnswer, NeedRecord, PartialRecord, Validation};
 
 /// HAVE against NEED.
 pub(super) fn of(need: &NeedRecord, machine: &Machine) -> String {
@@ -19,22 +19,29 @@ pub(super) fn of(need: &NeedRecord, machine: &Machine) -> String {
         || "how many warps it has is not known;".to_owned(),
         |have| format!("has {have} {},", if have == 1 { "warp" } else { "warps" }),
     );
-    let within = need.have_warps.is_some_and(|have| (band.low..=band.high).contains(&f64::from(have)));
-    let doubt = if within && need.validation != Some(Validation::Measured) {
-        "; what it has lies within the range"
-    } else {
-        ""
-    };
-    let sentence = match need.answer {
-        NeedAnswer::Enough => format!("enough: {have} {wants}; more occupancy gains at most {:.0} %", gain(need)),
-        NeedAnswer::Short => format!("short: {have} {wants}{reaches}"),
+    let probably = if is_open(need) { "probably " } else { "" };
+    match need.answer {
+        NeedAnswer::Enough if need.have_warps == Some(machine.warp_slots) => {
+            format!("{probably}enough: {have} {wants}{reaches}, with every slot of the SM filled")
+        }
+        NeedAnswer::Enough => {
+            format!("{probably}enough: {have} {wants}; more occupancy gains at most {:.0} %", gain(need))
+        }
+        NeedAnswer::Short => format!("{probably}short: {have} {wants}{reaches}"),
         NeedAnswer::CannotSaturate => format!(
-            "cannot saturate: {have} {wants}, more than the {} that an SM holds{reaches}; only more in flight per warp helps",
+            "{probably}cannot saturate: {have} {wants}, more than the {} that an SM holds{reaches}; only more in flight per \
+             warp helps",
             machine.warp_slots
         ),
-        NeedAnswer::NotModelled => return String::new(),
-    };
-    sentence + doubt
+        NeedAnswer::NotModelled => String::new(),
+    }
+}
+
+/// What it has lies within what it may need, so that the answer can be the other one.
+fn is_open(need: &NeedRecord) -> bool {
+    let within =
+        |band: BandRecord| need.have_warps.is_some_and(|have| (band.low..=band.high).contains(&f64::from(have)));
+    need.band.is_some_and(within)
 }
 
 /// What is left to gain by more warps, percent.

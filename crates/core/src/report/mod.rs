@@ -33,8 +33,8 @@ pub use machine::{
 };
 pub use need::{
     BandRecord, CeilingOrigin, CurvePoint, DemandRecord, EarlyWait, IlpRow, LittlesLaw, MovedRecord, NeedAnswer,
-    NeedLoop, NeedNumbersReport, NeedRecord, NeedReport, NeedScope, NeededRecord, OperationNumbers, PartialRecord,
-    RoofRow, RooflineNumbers, ScenarioRecord, StreamNumbers, Validation, WayRecord,
+    NeedLoop, NeedNumbersMatrix, NeedNumbersReport, NeedRecord, NeedReport, NeedScope, NeededRecord, OperationNumbers,
+    PartialRecord, RoofRow, RooflineNumbers, ScenarioRecord, StreamNumbers, Validation, WayRecord,
 };
 pub(crate) use occupancy::two_decimals;
 pub use occupancy::{AllocatedRecord, Basis, CeilingsRecord, GpuName, OccupancyRecord, RequirementRecord};

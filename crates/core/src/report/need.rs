@@ -99,8 +99,8 @@ pub struct NeedRecord {
     /// Ways to reach the target where it is not reached; empty where it is.
     pub ways: Vec<WayRecord>,
     /// Share of the ceiling by resident warps, where asked for (`--curve`).
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub curve: Vec<CurvePoint>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub curve: Option<Vec<CurvePoint>>,
     /// How far to trust it.
     pub validation: Option<Validation>,
     /// What was assumed.
@@ -265,6 +265,15 @@ pub struct PartialRecord {
     pub bytes_needed_per_sm: u64,
     /// Blocks that hold as many.
     pub needed_blocks: u64,
+}
+
+/// The same questions by numbers, for several GPUs.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct NeedNumbersMatrix {
+    /// `occupant.need_numbers_matrix.v1`.
+    pub schema: &'static str,
+    /// One answer a GPU, in the order given.
+    pub results: Vec<NeedNumbersReport>,
 }
 
 /// The same questions by numbers.

@@ -34,6 +34,11 @@ impl KernelFlags {
         gpus(&self.gpu)
     }
 
+    /// Only some kernels are asked about.
+    pub(crate) const fn has_filter(&self) -> bool {
+        self.kernel.is_some() || !self.arch.is_empty()
+    }
+
     /// How files are inspected, for these GPUs.
     pub(crate) fn options(&self, gpus: Vec<GpuSelector>, shape: &ShapeFlags, launches: Launches) -> InspectOptions {
         InspectOptions {

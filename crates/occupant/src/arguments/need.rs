@@ -82,13 +82,13 @@ pub(crate) struct NeedFlags {
     #[arg(long, value_name = "PERCENT", default_value_t = 90.0, value_parser = target)]
     target: f64,
     /// Bytes that one load of a thread brings
-    #[arg(long, value_name = "N", conflicts_with = "paths", help_heading = "By numbers", value_parser = positive)]
+    #[arg(long, value_name = "N", conflicts_with = "paths", help_heading = "By numbers", value_parser = per_thread)]
     bytes_per_thread: Option<f64>,
     /// An operation, to ask how many warps hide its latency
     #[arg(long, value_enum, conflicts_with = "paths", help_heading = "By numbers")]
     op: Option<OperationFlag>,
     /// Independent loads or operations of a thread [default: 1]
-    #[arg(long, value_name = "N", conflicts_with = "paths", help_heading = "By numbers", value_parser = positive)]
+    #[arg(long, value_name = "N", conflicts_with = "paths", help_heading = "By numbers", value_parser = per_thread)]
     ilp: Option<f64>,
     /// Floating-point operations of a kernel, such as 2e12
     #[arg(long, value_name = "N", requires = "bytes", conflicts_with = "paths", help_heading = "By numbers", value_parser = positive)]
@@ -102,15 +102,24 @@ pub(crate) struct NeedFlags {
 
 fn target(text: &str) -> Result<f64, String> {
     match text.trim().trim_end_matches('%').trim().parse::<f64>() {
-        Ok(percent) if percent > 0.0 && percent < 100.0 => Ok(percent),
-        _ => Err("write a percentage above 0 and below 100, such as 90".to_owned()),
+        Ok(percent) if (1.0..=99.9).contains(&percent) => Ok(percent),
+        _ => Err("write a percentage from 1 to 99.9, such as 90: the ceiling itself is never reached".to_owned()),
     }
 }
 
+/// Operations or bytes of a whole kernel.
 fn positive(text: &str) -> Result<f64, String> {
     match text.trim().parse::<f64>() {
-        Ok(number) if number > 0.0 && number.is_finite() => Ok(number),
-        _ => Err("write a number above 0, such as 4 or 2e12".to_owned()),
+        Ok(number) if (1.0..=1e24).contains(&number) => Ok(number),
+        _ => Err("write a number from 1 to 1e24, such as 2e12".to_owned()),
+    }
+}
+
+/// Bytes of one load or independent operations of a thread.
+fn per_thread(text: &str) -> Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        Ok(number) if (1.0..=1024.0).contains(&number) => Ok(number),
+        _ => Err("write a number from 1 to 1024, such as 4".to_owned()),
     }
 }
 
@@ -123,6 +132,11 @@ impl NeedFlags {
             curve: self.curve || self.svg.is_some(),
             pipeline: self.stages.zip(self.tile_bytes),
         }
+    }
+
+    /// A plot in the terminal was asked for.
+    pub(crate) const fn wants_curve(&self) -> bool {
+        self.curve
     }
 
     /// How files are inspected.
@@ -158,7 +172,24 @@ impl NeedFlags {
                 "of what? name a file, or ask by numbers: --bytes-per-thread 16 --ilp 4, --op ffma, or --flops with --bytes"
             );
         }
+        if let Some(flag) = self.of_a_file() {
+            bail!("{flag} is about the kernels of a file: name one, or leave the flag away");
+        }
         Ok(request)
+    }
+
+    /// The first flag given that only means something with a file.
+    fn of_a_file(&self) -> Option<&'static str> {
+        let given = [
+            ("--block", self.block.is_some()),
+            ("--shared-dynamic", self.shared_dynamic.is_some()),
+            ("--stages", self.stages.is_some()),
+            ("--curve", self.curve),
+            ("--svg", self.svg.is_some()),
+            ("--launches", self.of.launches.is_some()),
+            ("--kernel", self.of.has_filter()),
+        ];
+        given.into_iter().find(|(_, given)| *given).map(|(flag, _)| flag)
     }
 
     fn memory(&self) -> Option<NeedMemory> {
