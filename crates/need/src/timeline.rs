@@ -26,14 +26,6 @@ pub struct Timeline {
     pub early_wait: Option<(u32, u32)>,
 }
 
-/// Passes of a loop that are walked: the first half fills what carries over from one to the next.
-const PASSES: usize = 8;
-/// The same for long loops, and for short ones, whose pipelines can be deep.
-const FEW_PASSES: usize = 4;
-const MANY_PASSES: usize = 48;
-const SHORT: usize = 300;
-const LONG: usize = 2000;
-
 impl Timeline {
     /// One way through a flat kernel.
     pub(crate) fn once(path: &Path, machine: &Machine, loads: GlobalLoads) -> Self {
@@ -49,24 +41,37 @@ impl Timeline {
 
     /// One pass of a loop, in the steady state.
     pub(crate) fn of_loop(path: &Path, machine: &Machine, loads: GlobalLoads) -> Self {
-        let passes = match path.steps.len() {
-            ..SHORT => MANY_PASSES,
-            SHORT..LONG => PASSES,
-            LONG.. => FEW_PASSES,
-        };
+        let most = if path.steps.len() < LONG { PASSES } else { FEW_PASSES };
         let mut warp = Warp::new(machine, loads);
-        let mut half = 0.0;
-        for pass in 0..passes {
-            if pass == passes / 2 {
-                half = warp.now;
-                warp.most = InFlight::default();
-            }
+        let mut ends = vec![0.0];
+        for _ in 0..most {
+            warp.most = warp.flying;
             path.steps.iter().for_each(|step| warp.step(step));
+            ends.push(warp.now);
+            if is_steady(&ends) {
+                break;
+            }
         }
-        let cycles = (warp.now - half) / (passes - passes / 2) as f64;
+        // Of passes that take turns, the mean of the second half.
+        let last = ends.len() - 1;
+        let from = if is_steady(&ends) { last - 1 } else { last / 2 };
+        let cycles = (ends[last] - ends[from]) / (last - from) as f64;
         warp.finish(path, cycles)
     }
 }
+
+/// The last three passes took the same time.
+fn is_steady(ends: &[f64]) -> bool {
+    let [.., a, b, c, d] = ends else { return false };
+    let (first, second, third) = (b - a, c - b, d - c);
+    (first - second).abs() < 1e-6 && (second - third).abs() < 1e-6
+}
+
+/// Passes of a loop that are walked, at most, until they take the same time: pipelines can be deep.
+const PASSES: usize = 48;
+/// The same for long loops.
+const FEW_PASSES: usize = 6;
+const LONG: usize = 2000;
 
 /// A load under way.
 #[derive(Debug, Clone, Copy)]
