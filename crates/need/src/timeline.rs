@@ -43,11 +43,11 @@ impl Timeline {
     pub(crate) fn of_loop(path: &Path, machine: &Machine, loads: GlobalLoads) -> Self {
         let most = if path.steps.len() < LONG { PASSES } else { FEW_PASSES };
         let mut warp = Warp::new(machine, loads);
-        let mut ends = vec![0.0];
+        let mut ends = vec![(0.0, 0)];
         for _ in 0..most {
             warp.most = warp.flying;
             path.steps.iter().for_each(|step| warp.step(step));
-            ends.push(warp.now);
+            ends.push((warp.now, warp.pending_count()));
             if is_steady(&ends) {
                 break;
             }
@@ -55,16 +55,18 @@ impl Timeline {
         // Of passes that take turns, the mean of the second half.
         let last = ends.len() - 1;
         let from = if is_steady(&ends) { last - 1 } else { last / 2 };
-        let cycles = (ends[last] - ends[from]) / (last - from) as f64;
+        let cycles = (ends[last].0 - ends[from].0) / (last - from) as f64;
         warp.finish(path, cycles)
     }
 }
 
-/// The last three passes took the same time.
-fn is_steady(ends: &[f64]) -> bool {
-    let [.., a, b, c, d] = ends else { return false };
-    let (first, second, third) = (b - a, c - b, d - c);
-    (first - second).abs() < 1e-6 && (second - third).abs() < 1e-6
+/// The last passes took the same time and left as much under way; each end is a time and how much that is. A pipeline of
+/// some stages has one long pass among as many short ones, so that few of the same length tell nothing.
+fn is_steady(ends: &[(f64, usize)]) -> bool {
+    const SAME: usize = 12;
+    let Some(last) = ends.len().checked_sub(SAME).and_then(|from| ends.get(from..)) else { return false };
+    last.windows(3)
+        .all(|ends| ((ends[1].0 - ends[0].0) - (ends[2].0 - ends[1].0)).abs() < 1e-6 && ends[1].1 == ends[2].1)
 }
 
 /// Passes of a loop that are walked, at most, until they take the same time: pipelines can be deep.
@@ -131,6 +133,11 @@ impl<'m> Warp<'m> {
             waited: None,
             issued: 0,
         }
+    }
+
+    /// What is under way.
+    fn pending_count(&self) -> usize {
+        self.scoreboards.iter().map(Vec::len).sum::<usize>() + self.copies.len() + self.warpgroup.len()
     }
 
     fn step(&mut self, step: &Step) {

@@ -92,6 +92,17 @@ fn sectors_are_those_of_the_source() {
 }
 
 #[test]
+fn groups_of_copies_stay_in_flight_until_they_are_waited_for() {
+    for (sm, gpu) in BOTH {
+        let found = ask(&kernels(&format!("ladder.sm_{sm}.cubin"))["staged"], gpu, Memory::Dram).unwrap();
+        assert_eq!((found.timeline.loads_in_flight, found.timeline.bytes_in_flight), (3, 1536.0), "sm_{sm}");
+        // Of three in flight one comes back each pass: about a third of the latency a pass.
+        let latency = machine(gpu).dram_latency;
+        assert!((latency * 0.3..latency * 0.5).contains(&found.timeline.cycles), "sm_{sm}: {}", found.timeline.cycles);
+    }
+}
+
+#[test]
 fn code_without_optimisation_is_refused() {
     let kernels = kernels("ladder.O0.sm_90.cubin");
     assert_eq!(ask(&kernels["copy2"], "h100-sxm", Memory::Dram).unwrap_err().code(), "debug_build");
