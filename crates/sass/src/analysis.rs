@@ -5,6 +5,7 @@ use crate::content::Content;
 use crate::flow::Known;
 use crate::hot::{self, CopyOf, Hot, LoopKind};
 use crate::instruction::Instruction;
+use crate::loops::Loop;
 use crate::structure::Structure;
 
 /// One code section, taken apart.
@@ -35,7 +36,15 @@ impl Analysis {
         let structure = Structure::new(code, known);
         let instructions: Vec<Instruction> = code.range(0, code.len()).map(|(_, instruction)| instruction).collect();
         let contents = contents(&instructions, &structure);
-        let kinds = hot::kinds(&structure.loops, &contents);
+        let body = |found: &Loop| {
+            let blocks = found.blocks.iter().filter_map(|block| structure.flow.blocks.get(*block));
+            blocks
+                .filter_map(|block| instructions.get(block.start..block.end))
+                .flatten()
+                .collect::<Vec<_>>()
+                .into_iter()
+        };
+        let kinds = hot::kinds(&structure.loops, &contents, body);
         let leaves = hot::leaves(&structure.loops, &kinds);
         let copies = hot::copies(&structure.loops, &contents, &leaves);
         let of_kernel = |header: usize| structure.function_of_block.get(header) == Some(&0);

@@ -223,7 +223,7 @@ impl Origins {
     }
 }
 
-const WIDE_MULTIPLY: usize = 0x025;
+pub(crate) const WIDE_MULTIPLY: usize = 0x025;
 
 /// Registers that an arithmetic instruction reads. Those with one operand have it in the place of the second; the place of
 /// the third means something with three operands only.
@@ -251,11 +251,12 @@ mod tests {
     use super::*;
     use crate::{Code, Decoder, Known};
 
-    /// A loop of: load R2 from the address in `base`; compare R2 with 0; go on where it is not; then the end.
+    /// A loop of: load R2 from the address in `base`; add 4 to R4; compare R2 with 0; go on where it is not; then the end.
     fn chase(base: u64) -> Vec<u8> {
-        let distance = (-12_i64 as u128) & ((1 << 48) - 1);
-        let words: [u128; 4] = [
+        let distance = (-16_i64 as u128) & ((1 << 48) - 1);
+        let words: [u128; 5] = [
             0x000e_a200_0c1e_1900_u128 << 64 | u128::from(0x0000_0004_0002_7981 | base << 24),
+            0x000f_e200_07ff_e0ff_u128 << 64 | 0x0000_0004_0404_7810,
             0x000f_e400_03f0_5270_u128 << 64 | 0x0000_00ff_0200_720c,
             0x000f_ea00_0380_0000_u128 << 64 | distance << 34 | 0x0947,
             0x000f_ea00_0380_0000_u128 << 64 | 0x0000_794d,
@@ -273,10 +274,11 @@ mod tests {
 
     #[test]
     fn a_pointer_chase_is_irregular_and_a_search_ends_by_its_data() {
-        let exit = Sign::DataDependentExit { at: 0x20, from: 0 };
+        let exit = Sign::DataDependentExit { at: 0x30, from: 0 };
         assert_eq!(signs(2), [Sign::Gather { at: 0, from: 0 }, exit]);
-        // A search through memory by an index of its own.
+        // A search through memory by an index of its own; a wait for a flag, always at the same address.
         assert_eq!(signs(4), [exit]);
-        assert_eq!(exit.to_string(), "the branch at 0x0020 leaves its loop by what the load at 0x0000 brings");
+        assert_eq!(signs(6), []);
+        assert_eq!(exit.to_string(), "the branch at 0x0030 leaves its loop by what the load at 0x0000 brings");
     }
 }

@@ -2,7 +2,12 @@
 //! nesting and content, and says so. Not for: kernels without loops; there the whole body counts.
 
 use crate::content::Content;
-use crate::loops::Loops;
+use crate::evidence::WIDE_MULTIPLY;
+use crate::instruction::Instruction;
+use crate::loops::{Loop, Loops};
+use crate::memory::AccessKind;
+use crate::opcodes::Space;
+use crate::word::RZ;
 
 /// What a loop is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,14 +20,95 @@ pub enum LoopKind {
     Elect,
 }
 
-/// The kind of each loop.
-pub(crate) fn kinds(loops: &Loops, contents: &[Content]) -> Vec<LoopKind> {
-    let kind = |(found, content): (&crate::loops::Loop, &Content)| match content {
+/// The kind of each loop; `body` gives the instructions of a loop.
+pub(crate) fn kinds<'i, B: Iterator<Item = &'i Instruction>>(
+    loops: &Loops,
+    contents: &[Content],
+    body: impl Fn(&Loop) -> B,
+) -> Vec<LoopKind> {
+    let kind = |(found, content): (&Loop, &Content)| match content {
+        content if found.innermost && may_poll(content) && same_address(body(found)) => LoopKind::Wait,
         content if content.elections > 0 && found.innermost && found.blocks.len() == 1 => LoopKind::Elect,
         content if content.works() => LoopKind::Work,
         _ => LoopKind::Wait,
     };
     loops.all.iter().zip(contents).map(kind).collect()
+}
+
+/// A loop so short that it can be a wait for a flag or a try at an atomic exchange: it reads memory and does nothing else.
+fn may_poll(content: &Content) -> bool {
+    const SHORT: u32 = 24;
+    let reads = [content.global_loads, content.generic_loads, content.atomics];
+    let reads = reads.into_iter().fold(0, u32::saturating_add);
+    let works = [
+        content.global_stores,
+        content.generic_stores,
+        content.async_copies,
+        content.tma,
+        content.tensor,
+        content.fp64,
+        content.texture,
+        content.calls,
+        content.shared_stores,
+    ];
+    content.instructions <= SHORT && (1..=2).contains(&reads) && works.iter().all(|count| *count == 0)
+}
+
+/// Every access of memory in a loop has an address that is the same in each pass: what makes it is written outside, or is
+/// moved from there.
+fn same_address<'i>(body: impl Iterator<Item = &'i Instruction>) -> bool {
+    let body: Vec<&Instruction> = body.collect();
+    let mut changes = Changes([false; 256]);
+    // What the loop writes differs from pass to pass, until a move in it brings back what does not.
+    body.iter().filter(|instruction| moved(instruction).is_none()).for_each(|instruction| changes.follow(instruction));
+    let mut found = false;
+    for instruction in body {
+        if let Some(access) =
+            instruction.access().filter(|access| matches!(access.space, Space::Global | Space::Generic))
+        {
+            found = true;
+            if access.base.is_some_and(|base| changes.of(base)) {
+                return false;
+            }
+        }
+        changes.follow(instruction);
+    }
+    found
+}
+
+/// Registers whose values differ from one pass of a loop to the next.
+struct Changes([bool; 256]);
+
+impl Changes {
+    fn of(&self, register: u8) -> bool {
+        register != RZ && self.0.get(usize::from(register)).copied().unwrap_or(true)
+    }
+
+    fn set(&mut self, first: u8, count: usize, changes: bool) {
+        self.0.iter_mut().skip(usize::from(first)).take(count).for_each(|place| *place = changes);
+    }
+
+    fn follow(&mut self, instruction: &Instruction) {
+        if let Some(access) = instruction.access() {
+            if let Some(data) = access.data.filter(|_| matches!(access.kind, AccessKind::Load | AccessKind::Atomic)) {
+                self.set(data, access.bytes.unwrap_or(4).div_ceil(4) as usize, true);
+            }
+        } else if let Some(result) = instruction.result() {
+            let changes = moved(instruction).is_none_or(|source| source.is_some_and(|source| self.of(source)));
+            // Of a wide multiply both halves.
+            self.set(result, if instruction.word.opcode() == WIDE_MULTIPLY { 2 } else { 1 }, changes);
+        }
+    }
+}
+
+/// The register that a move takes its value from: `None` where it is no move, nothing inside where it moves a constant.
+fn moved(instruction: &Instruction) -> Option<Option<u8>> {
+    let word = instruction.word;
+    match instruction.mnemonic() {
+        "MOV" => Some((word.form() == 1).then(|| word.register(32))),
+        "IMAD" if word.register(24) == RZ => Some(matches!(word.form(), 1 | 4 | 5 | 6).then(|| word.register(64))),
+        _ => None,
+    }
 }
 
 /// Loops that work on data and have none inside that does.
@@ -100,8 +186,15 @@ fn work(content: &Content) -> u64 {
 /// kernel from those of functions it calls. `None` without a loop that works on data.
 pub(crate) fn hot(loops: &Loops, contents: &[Content], leaves: &[bool], own: &[bool]) -> Option<Hot> {
     let of = |number: usize| contents.get(number).copied().unwrap_or_default();
-    let candidates: Vec<usize> =
-        (0..loops.all.len()).filter(|number| leaves.get(*number).copied().unwrap_or(false)).collect();
+    let is_leaf = |number: &usize| leaves.get(*number).copied().unwrap_or(false);
+    // Tensor-core operations matter most, also where short loops are left in their midst.
+    let tensor_in_leaves = (0..loops.all.len()).filter(is_leaf).any(|number| of(number).tensor > 0);
+    let innermost_with_tensor = |number: usize| {
+        let inside = loops.all.iter().enumerate().filter(|(_, found)| found.parent == Some(number));
+        of(number).tensor > 0 && inside.into_iter().all(|(inner, _)| of(inner).tensor == 0)
+    };
+    let is_candidate = |number: &usize| is_leaf(number) || (!tensor_in_leaves && innermost_with_tensor(*number));
+    let candidates: Vec<usize> = (0..loops.all.len()).filter(is_candidate).collect();
     // Loops of called functions only where the kernel's own has none: how often a call is made is not known.
     let of_kernel: Vec<usize> =
         candidates.iter().copied().filter(|number| own.get(*number).copied().unwrap_or(true)).collect();

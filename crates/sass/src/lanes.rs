@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::evidence::WIDE_MULTIPLY;
 use crate::instruction::Instruction;
 use crate::memory::AccessKind;
 use crate::opcodes::{Class, Space};
@@ -112,7 +113,7 @@ impl LaneTracker {
         let value = self.result(instruction);
         let merged = self.merge(destination, value, word);
         self.put(destination, merged);
-        if word.opcode() == IMAD_WIDE {
+        if word.opcode() == WIDE_MULTIPLY {
             // The upper half of a 64-bit address: lanes carry into it seldom enough.
             self.set(destination.saturating_add(1), Lanes::Uniform, word);
         }
@@ -274,7 +275,6 @@ const LANE_ID: u64 = 0;
 const TID_X: u64 = 0x21;
 const TID_Y: u64 = 0x22;
 const TID_Z: u64 = 0x23;
-const IMAD_WIDE: usize = 0x025;
 /// The upper half of a shift or of an address computation.
 const HIGH: u32 = 80;
 /// A uniform register takes part in an address.
