@@ -155,14 +155,14 @@ pub(crate) fn refuse_path(path: &Path) -> Result<(), NotModelled> {
     if local > MANY_SPILLS {
         return Err(NotModelled::Spills(local));
     }
-    let (count, longest) = executed().fold((0_usize, 0_usize), |(count, longest), step| {
-        (count + 1, longest + usize::from(step.instruction.control().stall == 15))
-    });
+    let stalls = |of: u8| executed().filter(|step| step.instruction.control().stall == of).count();
+    let (count, longest, unset) = (executed().count(), stalls(15), stalls(0));
     // Optimised code leaves no load from memory without a scoreboard: its own or that of a later one.
     let untimed = executed().any(|step| {
         let control = step.instruction.control();
         let global = matches!(step.instruction.space(), Some(Space::Global | Space::Generic));
         step.instruction.class() == Some(Class::Load) && global && control.write.is_none() && control.stall == 0
     });
-    if untimed || (count >= 16 && longest * 10 > count * 8) { Err(NotModelled::DebugBuild) } else { Ok(()) }
+    let by_stalls = count >= 8 && (longest * 10 > count * 8 || unset * 2 > count);
+    if untimed || by_stalls { Err(NotModelled::DebugBuild) } else { Ok(()) }
 }

@@ -144,6 +144,7 @@ fn validation(found: &Model, analysis: &Analysis, machine: &Machine) -> Validati
         && found.demand.binding().is_some_and(|(resource, _)| resource == Resource::Dram)
         && machine.ceiling(Memory::Dram, stream).scope == machine.gpu
         && found.untraced == 0
+        && found.scattered == 0
         && found.guarded == 0
         && !barriers
         && machine.doubts.is_empty();
