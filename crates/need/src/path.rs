@@ -116,16 +116,22 @@ impl Path {
     }
 }
 
-/// Of accesses under a predicate and others under its opposite a lane executes one side: the larger is kept.
+/// Of accesses under a predicate and others under its opposite a lane executes one side: the larger is kept. What stands
+/// under the guard of an end that is not taken is not executed.
 fn choose_one_side(steps: &mut [Step]) {
+    let is_end = |step: &Step| step.instruction.class() == Some(Class::Exit);
+    let passed = steps.len().saturating_sub(1);
+    let ends: Vec<(u8, u32, bool)> =
+        steps.iter().take(passed).filter(|step| is_end(step)).filter_map(|step| step.guard).collect();
     let mut sides: BTreeMap<(u8, u32), [u32; 2]> = BTreeMap::new();
-    for (predicate, written, opposite) in steps.iter().filter_map(|step| step.guard) {
+    for (predicate, written, opposite) in steps.iter().filter(|step| !is_end(step)).filter_map(|step| step.guard) {
         sides.entry((predicate, written)).or_default()[usize::from(opposite)] += 1;
     }
-    for step in steps {
+    for step in steps.iter_mut().filter(|step| !is_end(step)) {
         let Some((predicate, written, opposite)) = step.guard else { continue };
         let [one, other] = sides.get(&(predicate, written)).copied().unwrap_or_default();
-        if one > 0 && other > 0 && opposite == (one >= other) {
+        let smaller = one > 0 && other > 0 && opposite == (one >= other);
+        if smaller || ends.contains(&(predicate, written, opposite)) {
             step.times = 0.0;
         }
     }
@@ -276,12 +282,13 @@ impl<'a> Walker<'a> {
         likely.map(|likely| likely != guard.negated)
     }
 
-    /// The guard of a global access.
+    /// The guard of a global access or of an end.
     fn guard(&self, instruction: &Instruction) -> Option<(u8, u32, bool)> {
         let guard = instruction.guard();
-        let is_global = matches!(instruction.space(), Some(Space::Global | Space::Generic));
+        let counts = matches!(instruction.space(), Some(Space::Global | Space::Generic))
+            || instruction.class() == Some(Class::Exit);
         let written = self.written.get(usize::from(guard.predicate)).copied()?;
-        (is_global && !guard.is_always()).then_some((guard.predicate, written, guard.negated))
+        (counts && !guard.is_always()).then_some((guard.predicate, written, guard.negated))
     }
 
     fn times(&mut self, instruction: &Instruction) -> f64 {
@@ -302,7 +309,7 @@ impl<'a> Walker<'a> {
         let mnemonic = instruction.mnemonic();
         let word = instruction.word;
         let (first, second) = (word.bits(81, 3), word.bits(84, 3));
-        let writes = mnemonic.contains("SETP") || matches!(mnemonic, "PLOP3" | "FCHK" | "VOTE");
+        let writes = mnemonic.contains("SETP") || matches!(mnemonic, "PLOP3" | "FCHK" | "VOTE" | "LOP3");
         let all = matches!(mnemonic, "R2P");
         for (number, (written, likely)) in self.written.iter_mut().zip(&mut self.likely).enumerate() {
             if all || (writes && (number as u64 == first || number as u64 == second)) {

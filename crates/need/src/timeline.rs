@@ -71,6 +71,8 @@ fn is_steady(ends: &[(f64, usize)]) -> bool {
 
 /// Passes of a loop that are walked, at most, until they take the same time: pipelines can be deep.
 const PASSES: usize = 48;
+/// Passes whose loads can be under way at once in a pipeline, at most.
+const PILED_UP: u32 = 32;
 /// The same for long loops.
 const FEW_PASSES: usize = 6;
 const LONG: usize = 2000;
@@ -284,12 +286,16 @@ impl<'m> Warp<'m> {
 
     fn finish(self, path: &Path, cycles: f64) -> Timeline {
         let loads = path.steps.iter().filter(|step| step.times > 0.0 && global(step).is_some()).count() as u32;
+        // Copies that nothing in the loop waits for pile up: what is known of them is one pass.
+        let piled_up = loads > 0 && self.most.loads >= loads.saturating_mul(PILED_UP);
+        let reads = path.steps.iter().fold(0.0, |bytes, step| bytes + step.reads);
+        let most = if piled_up { InFlight { loads, bytes: reads as u32 } } else { self.most };
         let early = self.waited.filter(|(_, issued)| *issued < loads);
         Timeline {
             cycles,
             loads,
-            loads_in_flight: self.most.loads,
-            bytes_in_flight: f64::from(self.most.bytes),
+            loads_in_flight: most.loads,
+            bytes_in_flight: f64::from(most.bytes),
             early_wait: early.map(|(at, issued)| (at, loads - issued)),
         }
     }

@@ -78,6 +78,7 @@ fn sectors_are_those_of_the_source() {
         ("rows_of_lanes", 1024.0, 1024.0),
         ("plane", 128.0, 128.0),
         ("stretches", 1024.0, 1024.0),
+        ("early_end", 128.0, 128.0),
     ];
     for (sm, gpu) in [("80", "a100-sxm4-80gb"), ("90", "h100-sxm"), ("120", "rtx-5090")] {
         let kernels = kernels(&format!("accesses.sm_{sm}.cubin"));
@@ -87,7 +88,21 @@ fn sectors_are_those_of_the_source() {
             assert_eq!(found.untraced, 0, "{name} sm_{sm}");
             assert_eq!(found.timeline.bytes_in_flight, read, "{name} sm_{sm}");
         }
-        assert_eq!(ask(&kernels["gather"], gpu, Memory::Dram).unwrap_err().code(), "gather", "sm_{sm}");
+        for name in ["gather", "search"] {
+            assert_eq!(ask(&kernels[name], gpu, Memory::Dram).unwrap_err().code(), "gather", "{name} sm_{sm}");
+        }
+    }
+}
+
+#[test]
+fn what_lanes_do_by_themselves_is_not_claimed_to_be_the_same() {
+    for (sm, gpu) in [("80", "a100-sxm4-80gb"), ("90", "h100-sxm"), ("120", "rtx-5090")] {
+        let kernels = kernels(&format!("accesses.sm_{sm}.cubin"));
+        for name in ["by_bits", "by_choice", "by_quotient", "by_third", "by_table", "by_stack"] {
+            let found = ask(&kernels[name], gpu, Memory::Dram).unwrap();
+            let traced = found.untraced == 0 && found.demand.stream.read > 0.0;
+            assert!(!traced, "{name} sm_{sm}: {} bytes read", found.demand.stream.read);
+        }
     }
 }
 

@@ -223,6 +223,10 @@ impl Origins {
     }
 }
 
+/// Arithmetic with three operands; the place of the third means nothing in others.
+pub(crate) const THREE_OPERANDS: [&str; 11] =
+    ["FFMA", "IMAD", "IADD3", "LEA", "LOP3", "PRMT", "SHF", "HFMA2", "DFMA", "VIADDMNMX", "IDP"];
+
 pub(crate) const WIDE_MULTIPLY: usize = 0x025;
 
 /// Registers that an arithmetic instruction reads. Those with one operand have it in the place of the second; the place of
@@ -230,8 +234,6 @@ pub(crate) const WIDE_MULTIPLY: usize = 0x025;
 fn sources(instruction: &Instruction) -> [Option<u8>; 3] {
     const UNARY: [&str; 12] =
         ["MOV", "MUFU", "I2F", "F2I", "F2F", "FRND", "POPC", "FLO", "BREV", "I2I", "I2FP", "F2FP"];
-    const THREE: [&str; 11] =
-        ["FFMA", "IMAD", "IADD3", "LEA", "LOP3", "PRMT", "SHF", "HFMA2", "DFMA", "VIADDMNMX", "IDP"];
     let word = instruction.word;
     let second = (word.form() == 1).then(|| word.register(32));
     if UNARY.contains(&instruction.mnemonic()) {
@@ -240,7 +242,7 @@ fn sources(instruction: &Instruction) -> [Option<u8>; 3] {
     if instruction.class() == Some(Class::Special) {
         return [None; 3];
     }
-    let third = THREE.contains(&instruction.mnemonic()).then(|| word.register(64));
+    let third = THREE_OPERANDS.contains(&instruction.mnemonic()).then(|| word.register(64));
     [Some(word.register(24)), second, third]
 }
 

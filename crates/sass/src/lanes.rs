@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::evidence::WIDE_MULTIPLY;
+use crate::evidence::{THREE_OPERANDS, WIDE_MULTIPLY};
 use crate::instruction::Instruction;
 use crate::memory::AccessKind;
 use crate::opcodes::{Class, Space};
@@ -46,12 +46,28 @@ struct Value {
     distance: i64,
     /// Its value, where it is a constant of the code.
     constant: Option<i64>,
+    /// The guard that it was written under: it holds for what stands under the same one.
+    under: Option<Under>,
+    /// How it differs for everything else, since some lanes can have kept what was there before.
+    otherwise: Lanes,
 }
+
+impl Value {
+    /// The same in all lanes, whoever asks.
+    const fn uniform() -> Self {
+        Self { lanes: Lanes::Uniform, root: 0, distance: 0, constant: None, under: None, otherwise: Lanes::Uniform }
+    }
+}
+
+/// A guard: the predicate, whether its opposite, and how often it had been written.
+type Under = (u8, bool, u32);
 
 /// Follows the differences between lanes through instructions in their order.
 #[derive(Debug, Clone)]
 pub struct LaneTracker {
     registers: Vec<Value>,
+    /// How each predicate differs between lanes, and how often it was written.
+    predicates: [(Lanes, u32); 8],
     next_root: u32,
     /// Roots of products and sums by what they are made of, so that equal ones have one root.
     derived: BTreeMap<(u32, i64, u32), u32>,
@@ -61,8 +77,14 @@ pub struct LaneTracker {
 
 impl Default for LaneTracker {
     fn default() -> Self {
-        let unknown = Value { lanes: Lanes::Unknown, root: 0, distance: 0, constant: None };
-        Self { registers: vec![unknown; usize::from(RZ)], next_root: 1, derived: BTreeMap::new(), beyond_x: false }
+        let unknown = Value { lanes: Lanes::Unknown, ..UNIFORM };
+        Self {
+            registers: vec![unknown; usize::from(RZ)],
+            predicates: [(Lanes::Uniform, 0); 8],
+            next_root: 1,
+            derived: BTreeMap::new(),
+            beyond_x: false,
+        }
     }
 }
 
@@ -71,7 +93,7 @@ impl LaneTracker {
     #[must_use]
     pub fn address(&self, instruction: &Instruction) -> Option<Address> {
         let access = instruction.access()?;
-        let value = access.base.map_or(UNIFORM, |base| self.get(base));
+        let value = access.base.map_or(UNIFORM, |base| self.get(base, self.under(instruction.word)));
         let distance = value.distance.saturating_add(i64::from(access.offset));
         let word = instruction.word;
         // Where a uniform register takes part it is named in the place that has no other use.
@@ -93,7 +115,7 @@ impl LaneTracker {
     /// How the value of a register differs between lanes.
     #[must_use]
     pub fn lanes(&self, register: u8) -> Lanes {
-        self.get(register).lanes
+        self.get(register, None).lanes
     }
 
     /// Takes in an instruction.
@@ -109,32 +131,89 @@ impl LaneTracker {
             }
             return;
         }
-        let Some(destination) = instruction.result() else { return };
-        let value = self.result(instruction);
+        let value = instruction.result().map(|destination| (destination, self.result(instruction)));
+        let upper = self.upper_half(word);
+        self.compare(instruction);
+        let Some((destination, value)) = value else { return };
         let merged = self.merge(destination, value, word);
         self.put(destination, merged);
         if word.opcode() == WIDE_MULTIPLY {
-            // The upper half of a 64-bit address: lanes carry into it seldom enough.
-            self.set(destination.saturating_add(1), Lanes::Uniform, word);
+            self.set(destination.saturating_add(1), upper, word);
+        }
+    }
+
+    /// Takes in what an instruction does to predicates.
+    fn compare(&mut self, instruction: &Instruction) {
+        let (word, name) = (instruction.word, instruction.mnemonic());
+        let now = self.under(word);
+        let second = || if name == "LOP3" { self.second(word, now) } else { self.second_of_two(word, now) };
+        let of_registers = || together(&[self.get(word.register(24), now).lanes, second().lanes]);
+        let lanes = match name {
+            _ if name.contains("SETP") => together(&[of_registers(), self.predicate(word.bits(87, 3))]),
+            // A logic operation can tell whether its result is 0.
+            "FCHK" | "CSMTEST" | "LOP3" => of_registers(),
+            "VOTE" => Lanes::Uniform,
+            "PLOP3" | "R2P" => Lanes::Unknown,
+            _ => return,
+        };
+        let second = if name == "LOP3" { 7 } else { word.bits(84, 3) };
+        let written = [word.bits(81, 3), second];
+        for (number, predicate) in self.predicates.iter_mut().enumerate().take(7) {
+            if name == "R2P" || written.contains(&(number as u64)) {
+                *predicate = (lanes, predicate.1.saturating_add(1));
+            }
+        }
+    }
+
+    fn predicate(&self, number: u64) -> Lanes {
+        self.predicates.get(number as usize).map_or(Lanes::Uniform, |(lanes, _)| *lanes)
+    }
+
+    /// The guard of an instruction.
+    fn under(&self, word: Word) -> Option<Under> {
+        let guard = word.guard();
+        let written = self.predicates.get(usize::from(guard.predicate)).map_or(0, |(_, written)| *written);
+        (!guard.is_always()).then_some((guard.predicate, guard.negated, written))
+    }
+
+    /// The upper half of a wide product: of an address the same in all lanes, since they carry into it seldom enough; of a
+    /// product alone, as in a division by a constant, the quotient.
+    fn upper_half(&self, word: Word) -> Lanes {
+        let alone = matches!(word.form(), 1 | 4 | 5 | 6) && word.register(64) == RZ;
+        let now = self.under(word);
+        if alone {
+            together(&[self.get(word.register(24), now).lanes, self.second(word, now).lanes])
+        } else {
+            Lanes::Uniform
         }
     }
 
     fn loaded(&self, instruction: &Instruction, space: Space) -> Lanes {
         let address = self.address(instruction).map_or(Lanes::Unknown, |address| address.lanes);
+        let index = || self.get(instruction.word.register(24), self.under(instruction.word)).lanes;
         match (space, address) {
-            (Space::Constant, _) | (_, Lanes::Uniform) => Lanes::Uniform,
+            // A table in constant memory can be read with an index of each lane.
+            (Space::Constant, _) if index() != Lanes::Uniform => Lanes::Unknown,
+            (Space::Constant, _) | (Space::Global | Space::Generic | Space::Shared, Lanes::Uniform) => Lanes::Uniform,
             (Space::Global | Space::Generic, _) => Lanes::Loaded(instruction.offset),
-            // Stacks and shared memory hold what the kernel put there.
+            // Each thread's stack is its own, and shared memory holds what the kernel put there.
             _ => Lanes::Unknown,
         }
     }
 
     fn result(&mut self, instruction: &Instruction) -> Value {
         let word = instruction.word;
-        let [a, b, c] = [self.get(word.register(24)), self.second(word), self.third(word)];
+        let now = self.under(word);
+        let a = self.get(word.register(24), now);
+        let (b, c) = if THREE_OPERANDS.contains(&instruction.mnemonic()) {
+            (self.second(word, now), self.third(word, now))
+        } else {
+            (self.second_of_two(word, now), UNIFORM)
+        };
         let lanes = match instruction.mnemonic() {
             "S2R" => match word.bits(72, 8) {
                 LANE_ID | TID_X => Lanes::Stride(1),
+                TID | FIRST_LANE_MASK..=LAST_LANE_MASK => Lanes::Unknown,
                 index => {
                     self.beyond_x |= matches!(index, TID_Y | TID_Z);
                     Lanes::Uniform
@@ -146,7 +225,17 @@ impl LaneTracker {
             "MOV" => return self.moved(b, immediate(word)),
             // With zero factors it is a move of its constant.
             "HFMA2" if no_factor(word) => return self.moved(c, added_immediate(word)),
+            // Upper halves of products: quotients of divisions by a constant.
+            "IMAD" if word.opcode() == HIGH_MULTIPLY => together(&[a.lanes, b.lanes, c.lanes]),
             "IMAD" => return self.multiplied(word, a, b, c),
+            "SEL" | "FSEL" => chosen(a.lanes, b.lanes, self.predicate(word.bits(87, 3))),
+            // An index that is clamped for a few lanes.
+            "IMNMX" | "VIMNMX" => match (a.lanes, b.lanes) {
+                (Lanes::Stride(stride), Lanes::Uniform) | (Lanes::Uniform, Lanes::Stride(stride)) => {
+                    Lanes::Stride(stride)
+                }
+                (a, b) => together(&[a, b]),
+            },
             "IADD3" | "IADD" | "VIADD" if !word.bit(X) => return self.added(instruction, a, b, c),
             "LEA" if !word.bit(HIGH) => {
                 let shift = word.bits(75, 5) as u32;
@@ -180,7 +269,7 @@ impl LaneTracker {
             (Some(factor), Some(added)) => {
                 let distance = a.distance.saturating_mul(factor).saturating_add(c.distance);
                 let root = self.derived(a.root, factor, added);
-                Value { lanes, root, distance, constant: None }
+                Value { lanes, root, distance, ..UNIFORM }
             }
             _ => self.new_root(lanes),
         }
@@ -226,11 +315,16 @@ impl LaneTracker {
     fn new_root(&mut self, lanes: Lanes) -> Value {
         let root = self.next_root;
         self.next_root = root.saturating_add(1);
-        Value { lanes, root, distance: 0, constant: None }
+        Value { lanes, root, ..UNIFORM }
     }
 
-    fn get(&self, register: u8) -> Value {
-        self.registers.get(usize::from(register)).copied().unwrap_or(UNIFORM)
+    /// A register's value for what stands under a guard.
+    fn get(&self, register: u8, now: Option<Under>) -> Value {
+        let value = self.registers.get(usize::from(register)).copied().unwrap_or(UNIFORM);
+        if value.under.is_none() || value.under == now {
+            return Value { under: None, ..value };
+        }
+        Value { lanes: value.otherwise, constant: None, under: None, ..value }
     }
 
     fn put(&mut self, register: u8, value: Value) {
@@ -245,36 +339,51 @@ impl LaneTracker {
         self.put(register, merged);
     }
 
-    /// Under a guard some lanes may keep the old value. What uses the result stands under the same guard as a rule, or an
-    /// index is clamped for a few lanes: then the difference between the others stays.
+    /// What a register holds once an instruction wrote it: under a guard some lanes may keep the old value.
     fn merge(&self, register: u8, value: Value, word: Word) -> Value {
-        let old = self.get(register);
-        let clamped = matches!((old.lanes, value.lanes), (Lanes::Stride(_), Lanes::Uniform));
-        if clamped && !word.guard().is_always() { old } else { value }
+        let Some(now) = self.under(word) else { return value };
+        let old = self.get(register, None);
+        // An index that is clamped for a few lanes: the difference between the others stays.
+        if matches!((old.lanes, value.lanes), (Lanes::Stride(_), Lanes::Uniform)) {
+            return old;
+        }
+        let otherwise = chosen(old.lanes, value.lanes, self.predicate(u64::from(now.0)));
+        Value { under: Some(now), otherwise, ..value }
     }
 
-    fn second(&self, word: Word) -> Value {
+    /// The second operand of two: constants and uniform registers can stand in the place of either.
+    fn second_of_two(&self, word: Word, now: Option<Under>) -> Value {
+        if word.form() == 1 { self.get(word.register(32), now) } else { UNIFORM }
+    }
+
+    fn second(&self, word: Word, now: Option<Under>) -> Value {
         match word.form() {
-            1 => self.get(word.register(32)),
-            2 | 3 | 7 => self.get(word.register(64)),
+            1 => self.get(word.register(32), now),
+            2 | 3 | 7 => self.get(word.register(64), now),
             _ => UNIFORM,
         }
     }
 
-    fn third(&self, word: Word) -> Value {
+    fn third(&self, word: Word, now: Option<Under>) -> Value {
         match word.form() {
-            1 | 4 | 5 | 6 => self.get(word.register(64)),
+            1 | 4 | 5 | 6 => self.get(word.register(64), now),
             _ => UNIFORM,
         }
     }
 }
 
 /// RZ and everything that is the same in all lanes.
-const UNIFORM: Value = Value { lanes: Lanes::Uniform, root: 0, distance: 0, constant: None };
+const UNIFORM: Value = Value::uniform();
 const LANE_ID: u64 = 0;
 const TID_X: u64 = 0x21;
+/// The thread's index along x, y and z, packed.
+const TID: u64 = 0x20;
 const TID_Y: u64 = 0x22;
 const TID_Z: u64 = 0x23;
+/// Masks of the lanes that are equal to, below or above each one.
+const FIRST_LANE_MASK: u64 = 0x38;
+const LAST_LANE_MASK: u64 = 0x3c;
+const HIGH_MULTIPLY: usize = 0x027;
 /// The upper half of a shift or of an address computation.
 const HIGH: u32 = 80;
 /// A uniform register takes part in an address.
@@ -352,6 +461,21 @@ fn sum(a: Lanes, b: Lanes) -> Lanes {
             Some(stride) => Lanes::Stride(stride),
             None => Lanes::Unknown,
         },
+        _ => Lanes::Unknown,
+    }
+}
+
+/// One of two values, by a predicate: where that differs between lanes, so does what is chosen.
+fn chosen(a: Lanes, b: Lanes, predicate: Lanes) -> Lanes {
+    match (a, b, predicate) {
+        (Lanes::Loaded(from), ..) | (_, Lanes::Loaded(from), _) => Lanes::Loaded(from),
+        (Lanes::Uniform, Lanes::Uniform, Lanes::Uniform) => Lanes::Uniform,
+        (Lanes::Uniform, Lanes::Uniform, Lanes::Loaded(from)) => Lanes::Loaded(from),
+        (Lanes::Stride(a), Lanes::Stride(b), _) if a == b => Lanes::Stride(a),
+        // A default for a few lanes, beside the index of the others.
+        (Lanes::Uniform, Lanes::Stride(stride), _) | (Lanes::Stride(stride), Lanes::Uniform, _) => {
+            Lanes::Stride(stride)
+        }
         _ => Lanes::Unknown,
     }
 }

@@ -86,7 +86,7 @@ pub(super) fn of(
     if main.untraced > 0 {
         told.push(format!(
             "how the addresses of {} differ between lanes was not traced: they are taken to lie side by side, which is too \
-             few bytes where they do not",
+             few bytes where they are further apart, and too many where they share",
             accesses(main.untraced)
         ));
     }

@@ -91,7 +91,7 @@ fn more_warps(record: &KernelRecord, blocks: u32, warps: u32, launch: &Launch) -
 fn more_in_flight(record: &KernelRecord, times: f64, have: u32, found: &Model, launch: &Launch) -> WayRecord {
     let timeline = &found.timeline;
     let loads = f64::from(timeline.loads_in_flight);
-    let more = (loads * times).ceil() - loads;
+    let more = ((loads * times).ceil() - loads).max(1.0);
     let bytes_per_thread = timeline.bytes_in_flight / loads / 32.0;
     // What is loaded waits in registers, and so do its address and that of what is stored of it.
     let addresses = if found.demand.stream.written > 0.0 { 4.0 } else { 2.0 };
