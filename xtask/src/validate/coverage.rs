@@ -16,9 +16,12 @@ const GPUS: [&str; 5] = ["a100-sxm4-80gb", "l40", "h100-sxm", "b200-sxm", "rtx-5
 pub(crate) fn run() -> Result<()> {
     let program = paths::program()?;
     let sgl = wheels::unpacked("sgl-kernel==0.3.21")?.join("sgl_kernel");
-    let mut asked = vec![("flash_ops (sgl-kernel 0.3.21)", sgl.join("flash_ops.abi3.so"))];
-    asked.extend(common_ops(&sgl)?.into_iter().map(|path| ("common_ops (sgl-kernel 0.3.21)", path)));
-    asked.push(("Triton 3.9.0: matmul, softmax, row sum", triton()?));
+    let mut asked = vec![("flash_ops (sgl-kernel 0.3.21)".to_owned(), sgl.join("flash_ops.abi3.so"))];
+    asked.extend(common_ops(&sgl)?.into_iter().map(|path| {
+        let build = path.parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy().into_owned();
+        (format!("common_ops, {build} (sgl-kernel 0.3.21)"), path)
+    }));
+    asked.push(("Triton 3.9.0: matmul, softmax, row sum".to_owned(), triton()?));
     println!("| library | GPU | kernels | measured | range | refused | why refused |\n|---|---|---|---|---|---|---|");
     for (name, path) in asked {
         for gpu in GPUS {
