@@ -72,7 +72,7 @@ impl Subject {
 }
 
 /// The shape of a kernel's record; `base` says how the SM is set up.
-fn shape(kernel: &KernelRecord, base: &Shape) -> Option<Shape> {
+pub(crate) fn shape(kernel: &KernelRecord, base: &Shape) -> Option<Shape> {
     Some(Shape {
         registers_per_thread: kernel.registers?,
         threads_per_block: kernel.launch.block?,

@@ -156,8 +156,7 @@ struct Counts {
 impl Counts {
     fn add(&mut self, step: &Step, machine: &Machine) {
         let instruction = &step.instruction;
-        // An instruction whose guard fails for all lanes is issued all the same.
-        self.issued += step.times.max(if step.times == 0.0 { 1.0 } else { 0.0 });
+        self.issued += step.issues();
         if let Some(access) = instruction.access() {
             self.l1 += step.times * l1_cycles(&access, step, machine);
         }
@@ -199,34 +198,16 @@ pub(crate) fn tensor_fma(instruction: &Instruction) -> Option<f64> {
     }
     let word = instruction.word;
     let long = word.bit(K_IS_DOUBLE);
-    Some(match (instruction.mnemonic(), word.opcode()) {
+    let whole = match (instruction.mnemonic(), word.opcode()) {
         // TF32 runs at half the rate of FP16: `.1688`, and `.1684` where this bit is set.
-        ("HMMA", HMMA) if word.bit(TF32) => {
-            if word.bit(TF32_SHORT) {
-                HALF
-            } else {
-                WHOLE
-            }
-        }
-        // `.16816` and `.1688` of FP16 and BF16.
-        ("HMMA", HMMA) => {
-            if long {
-                WHOLE
-            } else {
-                HALF
-            }
-        }
-        // 8 bits run at twice the rate of 16: `.16832` and `.16816`.
-        ("IMMA", IMMA) if word.bits(74, 1) == 1 => {
-            if long {
-                WHOLE
-            } else {
-                HALF
-            }
-        }
-        ("QMMA", QMMA) if long => WHOLE,
+        ("HMMA", HMMA) if word.bit(TF32) => !word.bit(TF32_SHORT),
+        // `.16816` and `.1688` of FP16 and BF16; 8 bits run at twice the rate of 16: `.16832` and `.16816`.
+        ("HMMA", HMMA) => long,
+        ("IMMA", IMMA) if word.bit(EIGHT_BITS) => long,
+        ("QMMA", QMMA) if long => true,
         _ => return None,
-    })
+    };
+    Some(if whole { WHOLE } else { HALF })
 }
 
 /// Multiply-adds of 16 x 8 x 16.
@@ -237,6 +218,8 @@ const IMMA: usize = 0x037;
 const QMMA: usize = 0x07a;
 /// The longer of two shapes.
 const K_IS_DOUBLE: u32 = 75;
+/// Set for operands of 8 bits.
+const EIGHT_BITS: u32 = 74;
 const TF32: u32 = 83;
 const TF32_SHORT: u32 = 78;
 

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use occupant_sass::{AccessKind, Address, Analysis, Class, Instruction, LaneTracker, Lanes, RZ, Space};
+use occupant_sass::{AccessKind, Address, Analysis, Class, Instruction, LaneTracker, Lanes, RZ, Space, Under};
 
 use crate::reuse::{Cluster, clusters, fresh, is_scattered};
 
@@ -31,12 +31,19 @@ pub(crate) struct Step {
     pub(crate) jumps: bool,
     /// Which accesses touch the same data; `None` where it is no global access.
     pub(crate) cluster: Option<Cluster>,
-    /// The predicate of its guard and how often that was written before; whether it stands for the opposite.
-    pub(crate) guard: Option<(u8, u32, bool)>,
+    /// The guard of a global access or of an end.
+    pub(crate) guard: Option<Under>,
     /// Bytes that it reads from global memory beyond the accesses before it, whole sectors.
     pub(crate) reads: f64,
     /// The same of what it writes.
     pub(crate) writes: f64,
+}
+
+impl Step {
+    /// How often it is issued: an instruction whose guard fails for all lanes is issued all the same.
+    pub(crate) fn issues(&self) -> f64 {
+        if self.times == 0.0 { 1.0 } else { self.times }
+    }
 }
 
 /// The way of one warp.
@@ -87,32 +94,28 @@ impl Path {
         walker.path.steps.retain(|step| step.times > 0.0);
         walker.finish()
     }
-}
 
-impl Path {
+    /// Accesses of global memory that are executed.
+    fn global(&self) -> impl Iterator<Item = &Step> {
+        self.steps.iter().filter(|step| step.cluster.is_some() && step.times > 0.0)
+    }
+
     /// Global accesses that touch far more sectors than their data fill.
     pub(crate) fn scattered(&self) -> u32 {
-        let scattered = |step: &&Step| {
-            let access = step.instruction.access();
-            let global = matches!(step.instruction.space(), Some(Space::Global | Space::Generic));
-            global && step.times > 0.0 && access.is_some_and(|access| is_scattered(&access, step.address))
-        };
-        self.steps.iter().filter(scattered).count() as u32
+        let scattered =
+            |step: &&Step| step.instruction.access().is_some_and(|access| is_scattered(&access, step.address));
+        self.global().filter(scattered).count() as u32
     }
 
     /// Accesses whose memory their address decides.
     pub(crate) fn generic(&self) -> u32 {
-        let generic = |step: &&Step| step.times > 0.0 && step.instruction.space() == Some(Space::Generic);
-        self.steps.iter().filter(generic).count() as u32
+        self.global().filter(|step| step.instruction.space() == Some(Space::Generic)).count() as u32
     }
 
     /// Global accesses whose lanes are not known to be any distance apart.
     pub(crate) fn untraced(&self) -> u32 {
-        let untraced = |step: &&Step| {
-            let global = matches!(step.instruction.space(), Some(Space::Global | Space::Generic));
-            global && step.times > 0.0 && step.address.is_some_and(|address| address.lanes == Lanes::Unknown)
-        };
-        self.steps.iter().filter(untraced).count() as u32
+        let untraced = |step: &&Step| step.address.is_some_and(|address| address.lanes == Lanes::Unknown);
+        self.global().filter(untraced).count() as u32
     }
 }
 
@@ -121,17 +124,17 @@ impl Path {
 fn choose_one_side(steps: &mut [Step]) {
     let is_end = |step: &Step| step.instruction.class() == Some(Class::Exit);
     let passed = steps.len().saturating_sub(1);
-    let ends: Vec<(u8, u32, bool)> =
+    let ends: Vec<Under> =
         steps.iter().take(passed).filter(|step| is_end(step)).filter_map(|step| step.guard).collect();
     let mut sides: BTreeMap<(u8, u32), [u32; 2]> = BTreeMap::new();
-    for (predicate, written, opposite) in steps.iter().filter(|step| !is_end(step)).filter_map(|step| step.guard) {
-        sides.entry((predicate, written)).or_default()[usize::from(opposite)] += 1;
+    for guard in steps.iter().filter(|step| !is_end(step)).filter_map(|step| step.guard) {
+        sides.entry((guard.predicate, guard.written)).or_default()[usize::from(guard.negated)] += 1;
     }
     for step in steps.iter_mut().filter(|step| !is_end(step)) {
-        let Some((predicate, written, opposite)) = step.guard else { continue };
-        let [one, other] = sides.get(&(predicate, written)).copied().unwrap_or_default();
-        let smaller = one > 0 && other > 0 && opposite == (one >= other);
-        if smaller || ends.contains(&(predicate, written, opposite)) {
+        let Some(guard) = step.guard else { continue };
+        let [one, other] = sides.get(&(guard.predicate, guard.written)).copied().unwrap_or_default();
+        let smaller = one > 0 && other > 0 && guard.negated == (one >= other);
+        if smaller || ends.contains(&guard) {
             step.times = 0.0;
         }
     }
@@ -196,23 +199,15 @@ struct Walker<'a> {
     analysis: &'a Analysis,
     guarded: Guarded,
     lanes: LaneTracker,
-    /// For each predicate, whether it is likely to hold; only known of comparisons of loaded data for equality.
-    likely: [Option<bool>; 8],
-    /// How often each predicate was written.
-    written: [u32; 8],
+    /// For each predicate, whether it is likely to hold, as long as it was written so often; only known of comparisons of
+    /// loaded data for equality.
+    likely: [Option<(bool, u32)>; 8],
     path: Path,
 }
 
 impl<'a> Walker<'a> {
     fn new(analysis: &'a Analysis, guarded: Guarded) -> Self {
-        Self {
-            analysis,
-            guarded,
-            lanes: LaneTracker::default(),
-            likely: [None; 8],
-            written: [0; 8],
-            path: Path::default(),
-        }
+        Self { analysis, guarded, lanes: LaneTracker::default(), likely: [None; 8], path: Path::default() }
     }
 
     /// Takes in the code before a block, in its order.
@@ -242,8 +237,9 @@ impl<'a> Walker<'a> {
             let address = self.lanes.address(instruction);
             let times = self.times(instruction);
             let guard = self.guard(instruction);
-            self.compare(instruction);
+            let likely = self.equality(instruction);
             self.lanes.follow(instruction);
+            self.expect(likely);
             self.path.steps.push(Step {
                 instruction: *instruction,
                 address,
@@ -278,17 +274,15 @@ impl<'a> Walker<'a> {
         if guard.is_always() {
             return Some(true);
         }
-        let likely = self.likely.get(usize::from(guard.predicate)).copied().flatten();
-        likely.map(|likely| likely != guard.negated)
+        let (likely, written) = self.likely.get(usize::from(guard.predicate)).copied().flatten()?;
+        (written == self.lanes.written(guard.predicate)).then_some(likely != guard.negated)
     }
 
     /// The guard of a global access or of an end.
-    fn guard(&self, instruction: &Instruction) -> Option<(u8, u32, bool)> {
-        let guard = instruction.guard();
+    fn guard(&self, instruction: &Instruction) -> Option<Under> {
         let counts = matches!(instruction.space(), Some(Space::Global | Space::Generic))
             || instruction.class() == Some(Class::Exit);
-        let written = self.written.get(usize::from(guard.predicate)).copied()?;
-        (counts && !guard.is_always()).then_some((guard.predicate, written, guard.negated))
+        self.lanes.under(instruction.word).filter(|_| counts)
     }
 
     fn times(&mut self, instruction: &Instruction) -> f64 {
@@ -304,33 +298,25 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// Takes in a comparison.
-    fn compare(&mut self, instruction: &Instruction) {
-        let mnemonic = instruction.mnemonic();
+    /// The two predicates that a comparison of loaded data for equality writes, and whether each is likely to hold.
+    fn equality(&self, instruction: &Instruction) -> Option<[(u8, bool); 2]> {
         let word = instruction.word;
-        let (first, second) = (word.bits(81, 3), word.bits(84, 3));
-        let writes = mnemonic.contains("SETP") || matches!(mnemonic, "PLOP3" | "FCHK" | "VOTE" | "LOP3");
-        let all = matches!(mnemonic, "R2P");
-        for (number, (written, likely)) in self.written.iter_mut().zip(&mut self.likely).enumerate() {
-            if all || (writes && (number as u64 == first || number as u64 == second)) {
-                *written = written.saturating_add(1);
-                *likely = None;
-            }
-        }
-        if !mnemonic.contains("SETP") {
-            return;
-        }
+        let equal = match (instruction.mnemonic(), word.bits(76, 3), word.bits(76, 4)) {
+            ("ISETP", 2, _) | ("FSETP" | "DSETP" | "HSETP2", _, 2 | 10) => true,
+            ("ISETP", 5, _) | ("FSETP" | "DSETP" | "HSETP2", _, 5 | 13) => false,
+            _ => return None,
+        };
         let loaded = |register: u8| register != RZ && matches!(self.lanes.lanes(register), Lanes::Loaded(_));
         let of_data = loaded(word.register(24)) || (word.form() == 1 && loaded(word.register(32)));
-        let equal = match (mnemonic, word.bits(76, 3), word.bits(76, 4)) {
-            ("ISETP", 2, _) | ("FSETP" | "DSETP" | "HSETP2", _, 2 | 10) => Some(true),
-            ("ISETP", 5, _) | ("FSETP" | "DSETP" | "HSETP2", _, 5 | 13) => Some(false),
-            _ => None,
-        };
-        let likely = equal.filter(|_| of_data).map(|equal| !equal);
-        for (predicate, value) in [(first, likely), (second, likely.map(|likely| !likely))] {
-            if let Some(place) = self.likely.get_mut(predicate as usize).filter(|_| predicate != 7) {
-                *place = value;
+        of_data.then_some([(word.bits(81, 3) as u8, !equal), (word.bits(84, 3) as u8, equal)])
+    }
+
+    /// Remembers what is likely until the predicates are written again.
+    fn expect(&mut self, likely: Option<[(u8, bool); 2]>) {
+        for (predicate, likely) in likely.into_iter().flatten() {
+            let written = self.lanes.written(predicate);
+            if let Some(place) = self.likely.get_mut(usize::from(predicate)).filter(|_| predicate != 7) {
+                *place = Some((likely, written));
             }
         }
     }

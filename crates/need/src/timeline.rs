@@ -34,7 +34,7 @@ impl Timeline {
         for step in &path.steps {
             let before = warp.now;
             warp.step(step);
-            weighted += (warp.now - before) * step.times.max(if step.times > 0.0 { 1.0 } else { 0.0 });
+            weighted += (warp.now - before) * step.issues();
         }
         warp.finish(path, weighted)
     }

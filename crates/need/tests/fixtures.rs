@@ -182,6 +182,11 @@ fn measured_counts_and_hit_rates_take_the_place_of_guesses() {
     let turnover = constants.turnover * machine.clock_mhz / 1000.0;
     let ratio = (twice.timeline.cycles - turnover) / (cold.timeline.cycles - turnover);
     assert!((ratio - 2.0).abs() < 1e-9, "{ratio}");
+    // One warp of four takes the way: a quarter of the cycles for each.
+    let quarter = vec![0.25; analysis.instructions.len()];
+    let quarter = with(&Execution { counts: Some(&quarter), hit_rates: Some((0.0, 0.0)) });
+    let ratio = (quarter.timeline.cycles - turnover) / (cold.timeline.cycles - turnover);
+    assert!((ratio - 0.25).abs() < 1e-9, "{ratio}");
 }
 
 #[test]

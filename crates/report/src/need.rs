@@ -189,8 +189,7 @@ fn table(kernels: &[KernelRecord], width: usize) -> String {
     // A library without an image for the GPU is told, not listed, where anything else is there.
     let answered = kernels.iter().any(|kernel| kernel.need.is_some());
     let mut sorted: Vec<&KernelRecord> = kernels.iter().filter(|kernel| kernel.need.is_some() || !answered).collect();
-    // What is short comes first, what has no number last.
-    // Within an answer those that reach least.
+    // What is short comes first, what has no number last; within an answer those that reach least.
     let reaches = |kernel: &KernelRecord| kernel.need.as_ref().and_then(|need| need.throughput_percent).unwrap_or(0.0);
     sorted.sort_by(|a, b| reaches(a).total_cmp(&reaches(b)));
     sorted.sort_by_key(|kernel| match kernel.need.as_ref().map(|need| need.answer) {
@@ -287,7 +286,7 @@ fn cells(kernel: &KernelRecord) -> Vec<String> {
         name,
         arch,
         gpu,
-        format!("{}{}", answer(need), if is_open(need) { "?" } else { "" }),
+        format!("{}{}", answer(need), if need.is_open() { "?" } else { "" }),
         need.have_warps.map_or_else(dash, |have| format!("{mark}{have}")),
         need.needed.map_or_else(dash, |needed| format!("{:.1}", needed.exact_warps)),
         need.band.map_or_else(dash, |band| format!("{:.0}-{:.0}", band.low.floor(), band.high.ceil())),
@@ -295,13 +294,6 @@ fn cells(kernel: &KernelRecord) -> Vec<String> {
         need.binding.map_or_else(dash, str::to_owned),
         known,
     ]
-}
-
-/// What it has lies within what it may need.
-fn is_open(need: &NeedRecord) -> bool {
-    let within =
-        |band: BandRecord| need.have_warps.is_some_and(|have| (band.low..=band.high).contains(&f64::from(have)));
-    need.band.is_some_and(within)
 }
 
 /// Answers as rows.

@@ -1,11 +1,10 @@
 //! The curve of a need as SVG: throughput against resident warps, with HAVE, NEED, the band and the ceiling. Not for
 //! terminals; that is [`crate::need`].
 
-use occupant_core::report::{CurvePoint, KernelRecord, NeedRecord};
+use occupant_core::report::{CurvePoint, KernelRecord, NeedRecord, resource_words};
 
 use crate::names::cut;
 use crate::svg::escaped;
-use crate::words::busy as resource;
 
 const WIDTH: f64 = 860.0;
 const LEFT: f64 = 64.0;
@@ -52,7 +51,7 @@ fn subtitle(gpu: &str, need: &NeedRecord) -> String {
     let needed = need.needed.map_or_else(String::new, |needed| format!("needs {:.0}", needed.exact_warps.ceil()));
     let band =
         need.band.map_or_else(String::new, |band| format!(" ({:.0} to {:.0})", band.low.floor(), band.high.ceil()));
-    let of = resource(need.binding.unwrap_or("issue"));
+    let of = resource_words(need.binding.unwrap_or("issue"));
     format!("{gpu}: {have}{needed}{band} for {} % of {of}", need.target)
 }
 

@@ -57,23 +57,6 @@ pub(crate) fn percent(value: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// What a kernel keeps busy, as people call it.
-pub(crate) fn busy(name: &str) -> &str {
-    match name {
-        "issue" => "the issue slots",
-        "fma" => "the FMA units",
-        "alu" => "the integer units",
-        "half" => "the FP16 units",
-        "fp64" => "the FP64 units",
-        "xu" => "the special-function units",
-        "tensor" => "the tensor cores",
-        "l1" => "L1 and shared memory bandwidth",
-        "l2" => "L2 bandwidth",
-        "dram" => "DRAM bandwidth",
-        other => other,
-    }
-}
-
 /// Limiters as people call them.
 pub(crate) fn resource(name: &str) -> &str {
     match name {

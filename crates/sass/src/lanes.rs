@@ -59,8 +59,16 @@ impl Value {
     }
 }
 
-/// A guard: the predicate, whether its opposite, and how often it had been written.
-type Under = (u8, bool, u32);
+/// A guard: two that are equal hold for the same lanes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Under {
+    /// Its predicate.
+    pub predicate: u8,
+    /// How often that had been written.
+    pub written: u32,
+    /// It stands for the opposite.
+    pub negated: bool,
+}
 
 /// Follows the differences between lanes through instructions in their order.
 #[derive(Debug, Clone)]
@@ -169,11 +177,19 @@ impl LaneTracker {
         self.predicates.get(number as usize).map_or(Lanes::Uniform, |(lanes, _)| *lanes)
     }
 
-    /// The guard of an instruction.
-    fn under(&self, word: Word) -> Option<Under> {
+    /// The guard of an instruction; `None` where every lane takes part.
+    #[must_use]
+    pub fn under(&self, word: Word) -> Option<Under> {
         let guard = word.guard();
-        let written = self.predicates.get(usize::from(guard.predicate)).map_or(0, |(_, written)| *written);
-        (!guard.is_always()).then_some((guard.predicate, guard.negated, written))
+        let under =
+            Under { predicate: guard.predicate, written: self.written(guard.predicate), negated: guard.negated };
+        (!guard.is_always()).then_some(under)
+    }
+
+    /// How often a predicate was written.
+    #[must_use]
+    pub fn written(&self, predicate: u8) -> u32 {
+        self.predicates.get(usize::from(predicate)).map_or(0, |(_, written)| *written)
     }
 
     /// The upper half of a wide product: of an address the same in all lanes, since they carry into it seldom enough; of a
@@ -347,7 +363,7 @@ impl LaneTracker {
         if matches!((old.lanes, value.lanes), (Lanes::Stride(_), Lanes::Uniform)) {
             return old;
         }
-        let otherwise = chosen(old.lanes, value.lanes, self.predicate(u64::from(now.0)));
+        let otherwise = chosen(old.lanes, value.lanes, self.predicate(u64::from(now.predicate)));
         Value { under: Some(now), otherwise, ..value }
     }
 

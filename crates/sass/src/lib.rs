@@ -47,7 +47,7 @@ pub use family::{Family, NotDecoded};
 pub use flow::{Block, Call, Flow, Known};
 pub use hot::{Because, CopyOf, Hot, LoopKind};
 pub use instruction::{Decoder, Instruction};
-pub use lanes::{Address, LaneTracker, Lanes};
+pub use lanes::{Address, LaneTracker, Lanes, Under};
 pub use loops::{Loop, Loops};
 pub use memory::{Access, AccessKind};
 pub use opcodes::{Class, Opcode, Space};

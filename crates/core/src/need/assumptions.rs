@@ -5,8 +5,7 @@ use occupant_sass::Analysis;
 
 use super::NeedOptions;
 use super::kernel::{MODEL_ONLY_BAND, Models};
-use super::sentence::resource as resource_words;
-use crate::report::{Basis, KernelRecord, two_decimals};
+use crate::report::{Basis, KernelRecord, resource_words, two_decimals};
 
 /// Global loads of the kernel that a hot loop without any leaves outside.
 fn beside(analysis: &Analysis, found: &Model) -> u32 {

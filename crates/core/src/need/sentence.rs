@@ -2,12 +2,12 @@
 
 use occupant_need::Machine;
 
-use crate::report::{BandRecord, NeedAnswer, NeedRecord, PartialRecord, Validation};
+use crate::report::{NeedAnswer, NeedRecord, PartialRecord, Validation, resource_words};
 
 /// HAVE against NEED.
 pub(super) fn of(need: &NeedRecord, machine: &Machine) -> String {
     let (Some(needed), Some(band)) = (need.needed, need.band) else { return String::new() };
-    let ceiling = resource(need.binding.unwrap_or("issue"));
+    let ceiling = resource_words(need.binding.unwrap_or("issue"));
     let target = need.target;
     let range = match need.validation {
         Some(Validation::Measured) => String::new(),
@@ -19,7 +19,7 @@ pub(super) fn of(need: &NeedRecord, machine: &Machine) -> String {
         || "how many warps it has is not known;".to_owned(),
         |have| format!("has {have} {},", if have == 1 { "warp" } else { "warps" }),
     );
-    let probably = if is_open(need) { "probably " } else { "" };
+    let probably = if need.is_open() { "probably " } else { "" };
     match need.answer {
         NeedAnswer::Enough if need.have_warps == Some(machine.warp_slots) => {
             format!("{probably}enough: {have} {wants}{reaches}, with every slot of the SM filled")
@@ -37,13 +37,6 @@ pub(super) fn of(need: &NeedRecord, machine: &Machine) -> String {
     }
 }
 
-/// What it has lies within what it may need, so that the answer can be the other one.
-fn is_open(need: &NeedRecord) -> bool {
-    let within =
-        |band: BandRecord| need.have_warps.is_some_and(|have| (band.low..=band.high).contains(&f64::from(have)));
-    need.band.is_some_and(within)
-}
-
 /// What is left to gain by more warps, percent.
 fn gain(need: &NeedRecord) -> f64 {
     need.throughput_percent.map_or(0.0, |percent| (10_000.0 / percent - 100.0).max(0.0).ceil())
@@ -53,20 +46,4 @@ fn gain(need: &NeedRecord) -> f64 {
 pub(super) fn refused(reason: &str, partial: Option<&PartialRecord>) -> String {
     let partial = partial.map_or_else(String::new, |partial| format!("; {}", partial.says));
     format!("not modelled: {reason}{partial}")
-}
-
-/// A ceiling as people call it.
-pub(super) fn resource(name: &str) -> &str {
-    match name {
-        "issue" => "the issue slots",
-        "fma" => "the FMA units",
-        "alu" => "the integer units",
-        "half" => "the FP16 units",
-        "fp64" => "the FP64 units",
-        "xu" => "the special-function units",
-        "tensor" => "the tensor cores",
-        "l1" => "L1 and shared memory bandwidth",
-        "l2" => "L2 bandwidth",
-        _ => "DRAM bandwidth",
-    }
 }

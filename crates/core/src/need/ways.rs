@@ -32,14 +32,7 @@ fn shape(record: &KernelRecord) -> Option<Launch> {
         Some(gpu) => gpu.compute_capability.parse::<Architecture>().ok()?.capability,
         None => record.arch.as_deref()?.parse::<Architecture>().ok()?.capability,
     };
-    let shape = Shape {
-        registers_per_thread: record.registers?,
-        threads_per_block: record.launch.block?,
-        shared_static: record.shared_static?,
-        shared_dynamic: record.launch.shared_dynamic.unwrap_or(0),
-        barriers: record.barriers.unwrap_or(0),
-        ..Shape::default()
-    };
+    let shape = crate::subject::shape(record, &Shape::default())?;
     Some(Launch { shape, limits: limits(capability).ok()? })
 }
 

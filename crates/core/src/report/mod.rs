@@ -34,7 +34,7 @@ pub use machine::{
 pub use need::{
     BandRecord, CeilingOrigin, CurvePoint, DemandRecord, EarlyWait, IlpRow, LittlesLaw, MovedRecord, NeedAnswer,
     NeedLoop, NeedNumbersMatrix, NeedNumbersReport, NeedRecord, NeedReport, NeedScope, NeededRecord, OperationNumbers,
-    PartialRecord, RoofRow, RooflineNumbers, ScenarioRecord, StreamNumbers, Validation, WayRecord,
+    PartialRecord, RoofRow, RooflineNumbers, ScenarioRecord, StreamNumbers, Validation, WayRecord, resource_words,
 };
 pub(crate) use occupancy::two_decimals;
 pub use occupancy::{AllocatedRecord, Basis, CeilingsRecord, GpuName, OccupancyRecord, RequirementRecord};

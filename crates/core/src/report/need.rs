@@ -115,6 +115,32 @@ pub struct NeedRecord {
     pub partial: Option<PartialRecord>,
 }
 
+impl NeedRecord {
+    /// What the launch has lies within what the kernel may need, so that the answer can be the other one.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        let have = self.have_warps.map(f64::from);
+        self.band.zip(have).is_some_and(|(band, have)| (band.low..=band.high).contains(&have))
+    }
+}
+
+/// What a kernel keeps busy, by its name in JSON, as people call it.
+#[must_use]
+pub fn resource_words(name: &str) -> &str {
+    match name {
+        "issue" => "the issue slots",
+        "fma" => "the FMA units",
+        "alu" => "the integer units",
+        "half" => "the FP16 units",
+        "fp64" => "the FP64 units",
+        "xu" => "the special-function units",
+        "tensor" => "the tensor cores",
+        "l1" => "L1 and shared memory bandwidth",
+        "l2" => "L2 bandwidth",
+        _ => "DRAM bandwidth",
+    }
+}
+
 /// Needed warps.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct NeededRecord {

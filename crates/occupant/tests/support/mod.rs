@@ -51,3 +51,33 @@ fn program(arguments: &str) -> Command {
     command.args(arguments.split_whitespace()).current_dir(fixtures()).env_remove("COLUMNS");
     command
 }
+
+#[allow(dead_code, reason = "not every test binary asks")]
+/// Words with single spaces, so that line breaks do not matter.
+pub(crate) fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[allow(dead_code, reason = "not every test binary asks")]
+#[track_caller]
+pub(crate) fn says(run: &Run, status: i32, parts: &[&str]) {
+    let text = words(&format!("{} {}", run.stdout, run.stderr));
+    assert_eq!(run.status, status, "{text}");
+    for part in parts {
+        assert!(text.contains(part), "`{part}` is missing in: {text}");
+    }
+}
+
+#[allow(dead_code, reason = "not every test binary asks")]
+#[track_caller]
+pub(crate) fn asks(arguments: &str, status: i32, parts: &[&str]) {
+    says(&occupant(arguments), status, parts);
+}
+
+/// One answer as JSON.
+#[allow(dead_code, reason = "not every test binary asks")]
+#[track_caller]
+pub(crate) fn json(arguments: &str) -> serde_json::Value {
+    let run = occupant(&format!("{arguments} --json"));
+    serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("{error}: {}", run.stderr))
+}

@@ -1,0 +1,49 @@
+//! `occupant need` as scripts and people use it: flags, exit statuses, numbers that have to agree with each other.
+#![allow(clippy::disallowed_methods, reason = "tests start the program")]
+
+mod support;
+
+use support::{asks, json};
+
+#[test]
+fn a_need_wants_a_model() {
+    asks("need ladder.sm_90.cubin --gpu sm_90", 2, &["sm_90 is an architecture", "--gpu", "h100"]);
+    asks("need ladder.sm_90.cubin --gpu h100", 2, &["h100 stands for models that differ", "h100-sxm", "h100-pcie"]);
+    asks("need ladder.sm_90.cubin --gpu rtx-2080", 2, &["no memory latency of rtx-2080 is known"]);
+    asks("need ladder.sm_90.cubin", 2, &["which GPU?", "--gpu h100-sxm"]);
+    asks("need --gpu h100-sxm", 2, &["of what?", "--bytes-per-thread"]);
+    asks("need --gpu h100-sxm --op ffma --target 100", 2, &["from 1 to 99.9"]);
+}
+
+#[test]
+fn flags_that_mean_nothing_are_told() {
+    asks("need --gpu h100-sxm --op ffma --curve", 2, &["--curve is about the kernels of a file"]);
+    asks("need --gpu h20 --op hmma", 2, &["the rate of hmma on h20 is not known"]);
+    let unused = ["note: no kernel takes dynamic shared memory", "--launches"];
+    asks("need ladder.sm_90.cubin --gpu h100-sxm --shared-dynamic 200K", 0, &unused);
+    asks("need ladder.sm_90.cubin --gpu h100-sxm --kernel nosuch", 0, &["--kernel leaves none"]);
+    asks("need ladder.sm_90.cubin --gpu h100-sxm --curve", 0, &["a curve is drawn for one kernel"]);
+    asks("need plain.ptx.fatbin --gpu rtx-5090", 0, &["no compiled kernels, only"]);
+    let refused = ["not modelled: can't launch: 1025 threads per block"];
+    asks("need ladder.sm_90.cubin --gpu h100-sxm --kernel ^copy1$ --block 1025", 0, &refused);
+}
+
+#[test]
+fn sentence_numbers_and_blocks_of_a_need_agree() {
+    let found = json("need streams.sm_90.cubin ladder.sm_90.cubin --gpu h100-pcie --block 192 --curve");
+    for kernel in found["kernels"].as_array().unwrap() {
+        let need = &kernel["need"];
+        let exact = need["needed"]["exact_warps"].as_f64().unwrap();
+        let (warps, blocks) = (need["needed"]["warps"].as_u64().unwrap(), need["needed"]["blocks"].as_u64().unwrap());
+        assert!(warps == blocks * 6 && warps as f64 >= exact && (warps as f64) < exact + 6.0, "{need}");
+        let band = &need["band"];
+        assert!(band["low"].as_f64().unwrap() <= exact && exact <= band["high"].as_f64().unwrap(), "{need}");
+        assert!(need["says"].as_str().unwrap().contains(&format!("needs {}", exact.ceil())), "{need}");
+        let percents: Vec<f64> =
+            need["curve"].as_array().unwrap().iter().map(|point| point["percent"].as_f64().unwrap()).collect();
+        assert!(percents.is_sorted() && percents.len() == 65, "{percents:?}");
+        let have = need["have_warps"].as_u64().unwrap() as usize;
+        assert!((percents[have] - need["throughput_percent"].as_f64().unwrap()).abs() < 0.011, "{need}");
+        assert_eq!(need["have_warps"], kernel["occupancy"]["warps_per_sm"]);
+    }
+}
