@@ -13,6 +13,7 @@ mod fuzz;
 mod oracle;
 mod paths;
 mod process;
+mod reports;
 mod sass;
 mod schema;
 mod tuning;
@@ -44,6 +45,8 @@ enum Chore {
     Fixtures(fixtures::Options),
     /// Run every fuzz target for a while; needs cargo-fuzz
     Fuzz(fuzz::Options),
+    /// Compare the reader of profiler reports with NVIDIA's own, value by value
+    Reports(reports::Options),
     /// Write the JSON Schemas of every report, or check that they are up to date
     Schema(schema::Options),
     /// Write the table and the picture of docs/occupancy-is-not-speed.md again, or check that they are up to date
@@ -61,6 +64,7 @@ fn main() -> anyhow::Result<()> {
         Chore::Census => census::run(),
         Chore::Fixtures(options) => fixtures::run(&options),
         Chore::Fuzz(options) => fuzz::run(&options),
+        Chore::Reports(options) => reports::run(&options),
         Chore::Schema(options) => schema::run(&options),
         Chore::Validate(options) => validate::run(&options),
         Chore::Tuning(options) => tuning::run(&options),

@@ -1,0 +1,14 @@
+//! Profiler reports to measurements: Nsight Compute reports and the CSV and text it prints, PyTorch traces.
+//!
+//! For: what a profiler measured of each launch, under the profiler's own metric names and in base units, and the code
+//! that a report carries, as bytes. Input is untrusted: nothing here panics, and nothing is allocated because a file
+//! claims a size. Not for: what the numbers mean (that is `occupant-advice`) or reading the code.
+#![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects))]
+
+mod error;
+pub mod ncu;
+mod units;
+mod wire;
+
+pub use error::ProfileError;
+pub use units::unit;
