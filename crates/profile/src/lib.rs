@@ -6,9 +6,11 @@
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 mod error;
+mod measurement;
 pub mod ncu;
 mod units;
 mod wire;
 
 pub use error::ProfileError;
+pub use measurement::{Flavour, Measurement, Said};
 pub use units::unit;

@@ -4,6 +4,7 @@
 //! Numbers of fields that are not known are skipped, so that later versions that only add to it are read.
 
 mod launch;
+mod measure;
 mod metric;
 mod module;
 mod rule;
