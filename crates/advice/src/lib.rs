@@ -10,6 +10,7 @@ mod gpus;
 mod limits;
 mod question;
 mod rules;
+pub mod verdict;
 
 pub use compiled::{kernel_notes, kernel_shape};
 pub use explanation::{Explanation, Fix, Inequality};

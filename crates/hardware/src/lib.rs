@@ -8,6 +8,7 @@
 mod capability;
 mod ceilings;
 mod gpus;
+mod identify;
 mod latencies;
 mod limits;
 mod pipes;
@@ -19,6 +20,7 @@ mod table;
 pub use capability::{Architecture, ComputeCapability, ParseArchitectureError, Variant};
 pub use ceilings::{Ceiling, Level, StreamKind, TECHNOLOGIES, ceiling, ceilings};
 pub use gpus::{Gpu, gpus};
+pub use identify::{Described, identify};
 pub use latencies::{MemoryLatency, latency};
 pub use limits::{Rules, SmLimits, UnknownCapability, limits, limits_under, rows as limit_rows};
 pub use pipes::{Pipe, Unit, pipe};
