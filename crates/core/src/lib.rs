@@ -37,6 +37,7 @@ mod summary;
 mod sweep;
 mod target;
 mod triton;
+pub mod verdict;
 
 pub use batch::{BatchColumns, BatchError, BatchSummary};
 pub use budget::{Accumulators, BudgetError, BudgetRequest, LaunchBounds, budget, budget_of_kernel};

@@ -7,6 +7,7 @@
 
 mod constants;
 mod demand;
+mod guided;
 mod kernel;
 mod knee;
 mod machine;
@@ -18,6 +19,7 @@ mod timeline;
 
 pub use constants::Constants;
 pub use demand::{Demand, Resource, Stream};
+pub use guided::{Formula, Guide, Guided, Lifetime, assumed_counts, guided};
 pub use kernel::{Execution, Model, Scenario, Scope, Sources, model};
 pub use knee::Knee;
 pub use machine::{Machine, Memory, MissingFact};

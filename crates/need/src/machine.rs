@@ -1,7 +1,8 @@
 //! One GPU as the model sees it: latencies in cycles, throughputs of an SM per cycle, all from `occupant-hardware`.
 
 use occupant_hardware::{
-    Basis, Ceiling, ComputeCapability, Gpu, Level, StreamKind, Unit, ceiling, latency, limits, pipe,
+    Basis, Ceiling, ComputeCapability, Gpu, Level, MemoryLatency, StreamKind, Unit, ceiling, gpus, latency, limits,
+    pipe,
 };
 use thiserror::Error;
 
@@ -89,11 +90,47 @@ impl Machine {
     /// # Errors
     /// [`MissingFact`] where a fact that the model needs is not known.
     pub fn of(gpu: &Gpu) -> Result<Self, MissingFact> {
+        let measured = latency(&gpu.id).ok_or_else(|| MissingFact::Latency(gpu.id.clone()))?;
+        Self::with_latency(gpu, measured)
+    }
+
+    /// The machine of a GPU model whose latencies may be those of another of its compute capability, which is a doubt. For
+    /// launches that were profiled: there the rest is measured.
+    ///
+    /// # Errors
+    /// As [`Machine::of`], where no GPU of its compute capability has known latencies.
+    pub fn of_kin(gpu: &Gpu) -> Result<Self, MissingFact> {
+        let kin = gpus().iter().filter(|other| other.capability == gpu.capability);
+        let known = kin.filter_map(|other| Some((other, latency(&other.id)?)));
+        // A measured row before one that was itself taken over, and only such as have DRAM's.
+        let usable = known.filter(|(_, row)| row.dram_ns.is_some() && row.l2_near_cycles.is_some());
+        let nearest = usable.min_by_key(|(_, row)| row.provenance.basis != Basis::Measured);
+        match (Self::of(gpu), nearest) {
+            (Ok(machine), _) => Ok(machine),
+            (Err(error), None) => Err(error),
+            (Err(_), Some((other, row))) => {
+                let mut machine = Self::with_latency(gpu, row)?;
+                let doubt = format!("latencies of {} are not known: taken from {}", gpu.id, other.id);
+                machine.doubts = vec![doubt];
+                Ok(machine)
+            }
+        }
+    }
+
+    /// The same GPU at another SM clock, MHz: what lies beyond L2 takes the same time, so other cycles.
+    #[must_use]
+    pub fn at_clock(mut self, clock_mhz: f64) -> Self {
+        let beyond = self.dram_latency - self.l2_latency;
+        self.dram_latency = self.l2_latency + beyond * clock_mhz / self.clock_mhz;
+        self.clock_mhz = clock_mhz;
+        self
+    }
+
+    fn with_latency(gpu: &Gpu, measured: &MemoryLatency) -> Result<Self, MissingFact> {
         let missing = |what| MissingFact::Model { gpu: gpu.id.clone(), what };
         let capability = gpu.capability;
         let slots = limits(capability).map_err(|_| MissingFact::Units(capability))?.max_threads_per_sm / 32;
         pipe(Unit::Fma, capability).ok_or(MissingFact::Units(capability))?;
-        let measured = latency(&gpu.id).ok_or_else(|| MissingFact::Latency(gpu.id.clone()))?;
         let boost = gpu.boost_mhz.map(f64::from);
         let clock_mhz = measured.clock_mhz.or(boost).ok_or_else(|| missing("the SM clock"))?;
         let near = measured.l2_near_cycles;

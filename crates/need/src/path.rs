@@ -83,16 +83,26 @@ impl Path {
     /// Every block that was executed, in the order of the code, with measured executions of a warp for each instruction.
     pub(crate) fn counted(analysis: &Analysis, counts: &[f64]) -> Self {
         let mut walker = Walker::new(analysis, Guarded::Executed);
-        for (block, _) in analysis.structure.flow.blocks.iter().enumerate() {
-            let start = walker.path.steps.len();
-            walker.block(block);
-            let first = analysis.structure.flow.blocks.get(block).map_or(0, |block| block.start);
-            for (at, step) in walker.path.steps.iter_mut().skip(start).enumerate() {
-                step.times = counts.get(first.saturating_add(at)).copied().unwrap_or(0.0);
-            }
-        }
+        walker.path.steps = Self::in_order(&mut walker, counts);
         walker.path.steps.retain(|step| step.times > 0.0);
         walker.finish()
+    }
+
+    /// Every instruction of the code in its order, executed or not, with measured executions of a warp.
+    pub(crate) fn every(analysis: &Analysis, counts: &[f64]) -> Vec<Step> {
+        let mut walker = Walker::new(analysis, Guarded::Executed);
+        walker.path.steps = Self::in_order(&mut walker, counts);
+        walker.finish().steps
+    }
+
+    fn in_order(walker: &mut Walker<'_>, counts: &[f64]) -> Vec<Step> {
+        (0..walker.analysis.structure.flow.blocks.len()).for_each(|block| walker.block(block));
+        let mut steps = std::mem::take(&mut walker.path.steps);
+        // Blocks follow each other without gaps, so that a step's place is the number of its instruction.
+        for (step, count) in steps.iter_mut().zip(counts.iter().copied().chain(std::iter::repeat(0.0))) {
+            step.times = count;
+        }
+        steps
     }
 
     /// Accesses of global memory that are executed.

@@ -100,10 +100,14 @@ impl InFlight {
     }
 }
 
-struct Warp<'m> {
+pub(crate) struct Warp<'m> {
     machine: &'m Machine,
-    loads: GlobalLoads,
-    now: f64,
+    /// How long global loads take from here on.
+    pub(crate) loads: GlobalLoads,
+    /// When the next instruction can issue at the earliest.
+    pub(crate) now: f64,
+    /// When the last one was ready to issue.
+    pub(crate) issued_at: f64,
     scoreboards: [Vec<Pending>; SCOREBOARDS as usize],
     /// Asynchronous copies since the last group was closed.
     copies: Vec<Pending>,
@@ -121,11 +125,12 @@ struct Warp<'m> {
 const UNITS: usize = 6;
 
 impl<'m> Warp<'m> {
-    fn new(machine: &'m Machine, loads: GlobalLoads) -> Self {
+    pub(crate) fn new(machine: &'m Machine, loads: GlobalLoads) -> Self {
         Self {
             machine,
             loads,
             now: 0.0,
+            issued_at: 0.0,
             scoreboards: Default::default(),
             copies: Vec::new(),
             warpgroup: Vec::new(),
@@ -142,7 +147,7 @@ impl<'m> Warp<'m> {
         self.scoreboards.iter().map(Vec::len).sum::<usize>() + self.copies.len() + self.warpgroup.len()
     }
 
-    fn step(&mut self, step: &Step) {
+    pub(crate) fn step(&mut self, step: &Step) {
         let instruction = &step.instruction;
         let control = instruction.control();
         let mut at = self.now;
@@ -162,6 +167,7 @@ impl<'m> Warp<'m> {
         if step.times > 0.0 {
             at = self.issue(step, at);
         }
+        self.issued_at = at;
         let taken = if step.jumps { self.machine.unit_latency(Unit::Branch) } else { 0.0 };
         let barrier = if instruction.class() == Some(Class::Barrier) && step.times > 0.0 {
             self.machine.unit_latency(Unit::Barrier)

@@ -10,6 +10,7 @@ mod evaluate;
 mod fit;
 mod kernels;
 mod ladder;
+mod reports;
 mod summary;
 mod table;
 mod write;
@@ -38,6 +39,9 @@ pub(crate) struct Options {
     /// Count which kernels of real libraries get a number, a range or a refusal
     #[arg(long)]
     coverage: bool,
+    /// Compare the model that a profile guides with the profiled launches of a folder of Nsight Compute reports
+    #[arg(long, value_name = "FOLDER")]
+    reports: Option<PathBuf>,
 }
 
 /// The most that errors may be: bandwidth, needed warps at 80 % and 90 %.
@@ -50,6 +54,9 @@ const L2: f64 = 0.09;
 pub(crate) fn run(options: &Options) -> Result<()> {
     if options.coverage {
         return coverage::run();
+    }
+    if let Some(folder) = &options.reports {
+        return reports::run(folder);
     }
     let mut kernels = Kernels::default();
     let mut cases = Vec::new();

@@ -1,0 +1,103 @@
+//! A measured launch joined with the code that its report carries. Not for: judging either.
+
+use occupant_binary::{Cubin, Function};
+use occupant_hardware::{Described, Gpu, identify};
+use occupant_profile::Measurement;
+use occupant_profile::ncu::{Launch, Report};
+use occupant_sass::{Analysis, Code, Decoder, Known};
+
+/// A launch with what is known of its code.
+#[derive(Debug, Clone)]
+pub struct Profiled {
+    /// What was measured.
+    pub measured: Measurement,
+    /// The GPU model, where its name and size say which.
+    pub gpu: Option<&'static Gpu>,
+    /// What the binary fixes; `None` where the report carries none of it.
+    pub function: Option<Function>,
+    /// Its machine code, taken apart, or why there is none.
+    pub code: Result<Analysis, String>,
+}
+
+impl Profiled {
+    /// A launch without code, as from CSV.
+    #[must_use]
+    pub fn without_code(measured: Measurement) -> Self {
+        let gpu = gpu(&measured);
+        Self { measured, gpu, function: None, code: Err("the file carries no machine code".to_owned()) }
+    }
+
+    /// A launch of a report, with the code of its module.
+    #[must_use]
+    pub fn of(report: &Report<'_>, launch: &Launch<'_>) -> Self {
+        let measured = report.measurement(launch);
+        let bytes = report.module(launch).and_then(|module| module.cubin);
+        let found = match bytes {
+            None => Err("the report carries no machine code: it was stripped, or profiled without sources".to_owned()),
+            Some(bytes) => function(bytes, launch.mangled),
+        };
+        let gpu = gpu(&measured);
+        match found {
+            Ok((function, code)) => Self { measured, gpu, function: Some(function), code },
+            Err(reason) => Self { measured, gpu, function: None, code: Err(reason) },
+        }
+    }
+
+    /// Values of a metric for each instruction, in the order of the code; 0 where it lists none.
+    #[must_use]
+    pub fn by_number(&self, metric: &str) -> Option<Vec<f64>> {
+        let analysis = self.code.as_ref().ok()?;
+        let listed = self.measured.by_instruction(metric);
+        if listed.is_empty() {
+            return None;
+        }
+        let mut values = vec![0.0; analysis.instructions.len()];
+        for (offset, value) in listed {
+            let number = usize::try_from(offset / INSTRUCTION).ok();
+            if let Some(place) = number.and_then(|number| values.get_mut(number)) {
+                *place += value;
+            }
+        }
+        Some(values)
+    }
+}
+
+/// Bytes of an instruction, since 7.0.
+const INSTRUCTION: u64 = 16;
+
+/// The GPU model of a measurement.
+fn gpu(measured: &Measurement) -> Option<&'static Gpu> {
+    let clock = measured.get("device__attribute_memory_clock_rate");
+    let width = measured.get("device__attribute_global_memory_bus_width");
+    // Kilohertz, both edges of the clock, bits.
+    let gb_per_s = clock.zip(width).map(|(clock, width)| clock * 1e3 * 2.0 * width / 8.0 / 1e9);
+    identify(Described {
+        name: measured.gpu.as_deref()?,
+        capability: measured.capability,
+        sms: measured.get("device__attribute_multiprocessor_count").map(|sms| sms as u32),
+        gb_per_s,
+    })
+}
+
+/// A kernel of a cubin by its mangled name, with its code.
+fn function(bytes: &[u8], name: &str) -> Result<(Function, Result<Analysis, String>), String> {
+    let cubin = Cubin::parse(&bytes).map_err(|error| format!("the machine code in the report: {error}"))?;
+    let found = cubin.functions.into_iter().find(|function| function.name == name);
+    let function = found.ok_or_else(|| format!("the machine code in the report has no kernel `{name}`"))?;
+    let analysis = analysis(&function, bytes, cubin.architecture.capability);
+    Ok((function, analysis))
+}
+
+fn analysis(
+    function: &Function,
+    bytes: &[u8],
+    capability: occupant_hardware::ComputeCapability,
+) -> Result<Analysis, String> {
+    let decoder = Decoder::new(capability).map_err(|reason| reason.to_string())?;
+    let code = function.read_code(&bytes).map_err(|error| error.to_string())?;
+    let inner: Vec<u32> = function.inner.iter().filter_map(|inner| u32::try_from(inner.offset).ok()).collect();
+    let mut jumps: Vec<(u32, &[u32])> = function.jumps.iter().map(|jump| (jump.from, jump.to.as_slice())).collect();
+    jumps.sort_by_key(|(from, _)| *from);
+    let analysis = Analysis::new(&Code::new(decoder, &code), &Known { inner: &inner, jumps: &jumps });
+    if analysis.instructions.is_empty() { Err("the kernel has no code".to_owned()) } else { Ok(analysis) }
+}
