@@ -19,7 +19,7 @@ mod timeline;
 
 pub use constants::Constants;
 pub use demand::{Demand, Resource, Stream};
-pub use guided::{Formula, Guide, Guided, Lifetime, assumed_counts, guided};
+pub use guided::{Formula, Guide, Guided, Lifetime, assumed_counts, guided, visit_cycles};
 pub use kernel::{Execution, Model, Scenario, Scope, Sources, model};
 pub use knee::Knee;
 pub use machine::{Machine, Memory, MissingFact};

@@ -14,6 +14,7 @@ mod need;
 mod occupancy;
 mod summary;
 mod sweep;
+mod verdict;
 
 pub use budget::{AccumulatorRecord, BudgetMatrix, BudgetReport, BudgetVerdict, SplitRecord, SplitRoles};
 pub use calc::{ByHandRecord, ByHandStep, CalcInput, CalcReport, MatrixReport, SmRecord};
@@ -40,3 +41,7 @@ pub(crate) use occupancy::two_decimals;
 pub use occupancy::{AllocatedRecord, Basis, CeilingsRecord, GpuName, OccupancyRecord, RequirementRecord};
 pub use summary::{Extreme, GroupRecord, Histogram, HistogramBin, LimiterShare, OccupancyCensus, SummaryReport};
 pub use sweep::{PointRecord, StairRecord, SweepRecord, SweepReport};
+pub use verdict::{
+    EvidenceRecord, GuidedNeed, LifetimeRecord, Producer, ProfiledLaunch, ReconcileRecord, ResourceRecord,
+    RooflinePosition, StallRecord, StepToNext, VerdictLine, VerdictRecord, VerdictReport, WaitRecord,
+};

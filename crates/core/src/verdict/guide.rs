@@ -86,6 +86,28 @@ pub struct GuidedLaunch {
 /// # Errors
 /// [`Unguided`] where something that it needs was not measured, or where the launch is of a kind that it is wrong about.
 pub fn guide(profiled: &Profiled) -> Result<GuidedLaunch, Unguided> {
+    let Prepared { observed, guide, machine, counted } = prepare(profiled)?;
+    refuse(profiled, &guide.counts, &observed)?;
+    scattered(guide.sectors.as_deref(), &guide.counts)?;
+    if guide.demand.is_empty() {
+        let says = "the units' throughput was not measured: profile it with `ncu --set full`";
+        return Err(Unguided::new("no_throughput", says));
+    }
+    let analysis = profiled.code.as_ref().map_err(|reason| Unguided::new("machine_code", reason.clone()))?;
+    let model = guided(analysis, &machine, &guide)?;
+    Ok(GuidedLaunch { observed, guide, machine, model, counted })
+}
+
+/// What the model is told, before it is asked whether it can answer.
+pub(super) struct Prepared {
+    pub(super) observed: Observed,
+    pub(super) guide: Guide,
+    pub(super) machine: Machine,
+    /// Executions were counted by instruction.
+    pub(super) counted: bool,
+}
+
+pub(super) fn prepare(profiled: &Profiled) -> Result<Prepared, Unguided> {
     let Profiled { measured, gpu, code, .. } = profiled;
     let analysis = code.as_ref().map_err(|reason| Unguided::new("machine_code", reason.clone()))?;
     let gpu = gpu.ok_or_else(|| Unguided::new("gpu_unknown", "the GPU's model is not known"))?;
@@ -93,12 +115,7 @@ pub fn guide(profiled: &Profiled) -> Result<GuidedLaunch, Unguided> {
     let observed = Observed::of(measured).ok_or_else(|| {
         Unguided::new("no_occupancy", "warps and cycles were not measured: profile it with `ncu --section Occupancy`")
     })?;
-    let clock = measured.first(&[
-        "sm__cycles_elapsed.avg.per_second",
-        "smsp__cycles_elapsed.avg.per_second",
-        "gpc__cycles_elapsed.max.per_second",
-    ]);
-    let machine = match clock {
+    let machine = match measured.first(&SM_CLOCK) {
         Some((_, hertz)) if hertz > 0.0 => machine.at_clock(hertz / 1e6),
         _ => machine,
     };
@@ -106,23 +123,23 @@ pub fn guide(profiled: &Profiled) -> Result<GuidedLaunch, Unguided> {
         Some(counts) => (counts.iter().map(|count| count / observed.launched).collect(), true),
         None => (assumed(analysis, measured, &observed)?, false),
     };
-    refuse(profiled, &counts, &observed)?;
-    let demand = demand(measured, &observed).ok_or_else(|| {
-        Unguided::new("no_throughput", "the units' throughput was not measured: profile it with `ncu --set full`")
-    })?;
-    let sectors = sectors(profiled, &counts, observed.launched);
-    scattered(sectors.as_deref(), &counts)?;
     let guide = Guide {
-        sectors,
+        sectors: sectors(profiled, &counts, observed.launched),
         counts,
         l1_hits: l1_hits(measured),
         from_dram: from_dram(measured),
         warps_per_block: measured.threads().map_or(1, |threads| threads.div_ceil(32) as u32),
-        demand,
+        demand: demand(measured, &observed).unwrap_or_default(),
     };
-    let model = guided(analysis, &machine, &guide)?;
-    Ok(GuidedLaunch { observed, guide, machine, model, counted })
+    Ok(Prepared { observed, guide, machine, counted })
 }
+
+/// The SM clock, in hertz.
+const SM_CLOCK: [&str; 3] = [
+    "sm__cycles_elapsed.avg.per_second",
+    "smsp__cycles_elapsed.avg.per_second",
+    "gpc__cycles_elapsed.max.per_second",
+];
 
 /// Executions where only their sum was measured.
 fn assumed(analysis: &Analysis, measured: &Measurement, observed: &Observed) -> Result<Vec<f64>, Unguided> {

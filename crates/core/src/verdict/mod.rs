@@ -2,9 +2,67 @@
 //! gives HAVE, NEED and MEASURED. Not for: the rules (`occupant-advice`), reading reports (`occupant-profile`).
 
 mod guide;
+mod needs;
 mod profiled;
+mod reconcile;
+mod record;
 mod waits;
+
+use occupant_profile::ncu::{Report, is_report, unpack};
+use occupant_profile::{Measurement, ProfileError};
+
+use crate::report::{Diagnostic, Severity, VerdictRecord};
 
 pub use guide::{GuidedLaunch, Observed, Unguided, guide};
 pub use profiled::Profiled;
 pub use waits::samples_by_instruction;
+
+/// What is asked of a report.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct VerdictOptions {
+    /// Share of the throughput that needed warps are for, percent, above 0 and below 100.
+    pub target: f64,
+}
+
+impl Default for VerdictOptions {
+    fn default() -> Self {
+        Self { target: 90.0 }
+    }
+}
+
+/// The verdicts on the launches of one file, and what is wrong with it.
+///
+/// # Errors
+/// [`ProfileError`] where it is no file of a profiler, or of a version that is not known.
+pub fn verdicts(
+    file: &str,
+    bytes: &[u8],
+    options: VerdictOptions,
+    wanted: &dyn Fn(usize, &Measurement) -> bool,
+) -> Result<(Vec<VerdictRecord>, Vec<Diagnostic>), ProfileError> {
+    let fault = |fault: &ProfileError| Diagnostic {
+        severity: Severity::Error,
+        code: fault.code().to_owned(),
+        file: file.to_owned(),
+        place: None,
+        message: fault.to_string(),
+    };
+    if !is_report(bytes) {
+        let read = occupant_profile::read(bytes)?;
+        let launches = read.measurements.into_iter().enumerate().filter(|(index, measured)| wanted(*index, measured));
+        let records = launches.map(|(index, measured)| {
+            record::record(file, index, &Profiled::without_code(measured), options)
+        });
+        return Ok((records.collect(), read.faults.iter().map(fault).collect()));
+    }
+    let unpacked = unpack(bytes)?;
+    let report = Report::read(&unpacked)?;
+    let mut records = Vec::new();
+    for (index, launch) in report.launches.iter().enumerate() {
+        let profiled = Profiled::of(&report, launch);
+        if wanted(index, &profiled.measured) {
+            records.push(record::record(file, index, &profiled, options));
+        }
+    }
+    Ok((records, report.faults.iter().map(fault).collect()))
+}

@@ -75,6 +75,15 @@ pub fn guided(analysis: &Analysis, machine: &Machine, guide: &Guide) -> Result<G
     })
 }
 
+/// Mean cycles from the issue before to each instruction's own, one warp alone, by number: also for launches that have no
+/// need.
+#[must_use]
+pub fn visit_cycles(analysis: &Analysis, machine: &Machine, guide: &Guide) -> Vec<f64> {
+    let steps = Path::every(analysis, &guide.counts);
+    let edges = edges::balance(analysis, &guide.counts);
+    walk::walk(analysis, machine, guide, &steps, &edges).cycles
+}
+
 impl Guided {
     /// Cycles that a warp among `warps` spends at each instruction over its whole life, by number: its own, and its turns in
     /// the queues of what the instruction uses.
