@@ -5,6 +5,7 @@
 //! claims a size. Not for: what the numbers mean (that is `occupant-advice`) or reading the code.
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
+pub mod csv;
 mod error;
 mod measurement;
 pub mod ncu;
