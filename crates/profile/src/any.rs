@@ -104,6 +104,8 @@ fn decode(bytes: &[u8]) -> Option<Cow<'_, str>> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     const CSV: &str = "\"ID\",\"Kernel Name\",\"Section Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\"\r\n\
@@ -153,5 +155,15 @@ mod tests {
         assert_eq!(read(events).expect("events").measurements[0].get("gpu__time_duration.sum"), Some(1500.0));
         let printed = format!("{{'epoch': 1}}\n{CSV}");
         assert_eq!(time(printed.as_bytes()), Some(2500.0));
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..300), start in 0_usize..8) {
+            let starts: [&[u8]; 8] = [
+                b"", b"NVR\0", b"\x28\xb5\x2f\xfd", b"\xff\xfe", b"\xfe\xff", b"\xef\xbb\xbf", b"[{\"ph\":", CSV.as_bytes(),
+            ];
+            let _ = read(&[starts[start], &bytes].concat());
+        }
     }
 }

@@ -35,8 +35,9 @@ static LABELS: LazyLock<BTreeMap<String, Vec<Label>>> = LazyLock::new(|| {
 /// several metrics.
 pub(super) fn metric<'a>(section: &str, name: &'a str, unit: &str) -> Option<&'a str> {
     let name = name.trim();
-    // `--print-metric-name label-name` prints both.
-    let written = name.split([' ', '(', ')']).find(|word| word.contains("__"));
+    // `--print-metric-name label-name` prints both; labels that are formulas name several metrics.
+    let mut named = name.split([' ', '(', ')']).filter(|word| word.contains("__"));
+    let written = named.next().filter(|_| named.next().is_none());
     // Names without a double underscore exist, and stand only where names were asked for.
     let asked = || (section.eq_ignore_ascii_case(ASKED) && !name.contains(' ') && !name.is_empty()).then_some(name);
     written.or_else(|| by_label(section, name, unit)).or_else(asked)
@@ -118,6 +119,7 @@ mod tests {
         );
         assert_eq!(metric("", "Duration (gpu__time_duration.sum)", "ns"), Some("gpu__time_duration.sum"));
         assert_eq!(metric(ASKED, "branch_inst_executed", ""), Some("branch_inst_executed"));
+        assert_eq!(metric("", "smsp__inst_issued.sum / smsp__inst_executed.sum", ""), None);
         assert_eq!(metric("My Section", "My Label", "%"), None);
     }
 }

@@ -1,8 +1,9 @@
-//! The CSV that Nsight Compute prints, of all pages and versions, among whatever the program printed itself.
+//! The text that Nsight Compute prints, of all pages and versions, among whatever the program printed itself.
 //!
-//! For: files made by `ncu --csv`, redirected from a terminal, joined, or saved again by a spreadsheet. Not for: reports,
+//! For: files made by `ncu`, with `--csv` or without, redirected from a terminal, joined, or saved again by a spreadsheet. Not for: reports,
 //! and not for CSV that other tools made of them under names of their own.
 
+mod console;
 mod details;
 mod labels;
 mod launch;
@@ -31,7 +32,10 @@ pub struct Text {
 /// # Errors
 /// [`ProfileError::Text`] where there is no table at all.
 pub fn read(text: &str) -> Result<Text, ProfileError> {
-    let found = table::Found::read(text);
+    let mut found = table::Found::read(text);
+    if found.tables.is_empty() {
+        found.tables.extend(console::table(text));
+    }
     if found.tables.is_empty() {
         return Err(ProfileError::Text { line: 1, found: nothing() });
     }

@@ -12,7 +12,7 @@ use crate::measurement::Flavour;
 pub(super) fn read(table: &Table<'_>, text: &mut Text) {
     let columns = metrics(table);
     let (units, rows) = match table.rows.split_first() {
-        Some((first, rest)) if is_units(first, &columns) => (Some(first), rest),
+        Some((first, rest)) if is_units(table, first, &columns) => (Some(first), rest),
         _ => (None, table.rows.as_slice()),
     };
     if units.is_none() && !rows.is_empty() {
@@ -22,18 +22,22 @@ pub(super) fn read(table: &Table<'_>, text: &mut Text) {
     }
     let printed = rows.iter().flat_map(|row| columns.iter().map(|(at, _)| row.record.cell(Some(*at))));
     let style = Style::of(printed);
+    let named = columns.iter().map(|(at, name)| {
+        let unit = units.map_or("", |units| units.record.cell(Some(*at)));
+        // `--print-metric-name label` puts labels here.
+        (*at, *name, labels::metric("", name, unit).unwrap_or(name), unit)
+    });
+    let named: Vec<_> = named.collect();
     for row in rows {
         let mut measured = launch::start(Flavour::CsvRaw, &table.header, &row.record);
-        for (at, name) in &columns {
-            let unit = units.map_or("", |units| units.record.cell(Some(*at)));
+        for (at, name, metric, unit) in &named {
             let printed = row.record.cell(Some(*at));
             if *name == "device__attribute_display_name" && !printed.is_empty() {
                 measured.gpu = Some(printed.to_owned());
                 continue;
             }
-            let metric = labels::metric("", name, unit).unwrap_or(name);
             match value::read(metric, printed, unit, style) {
-                Ok(Some(number)) => drop(measured.metrics.insert(metric.to_owned(), number)),
+                Ok(Some(number)) => drop(measured.metrics.insert((*metric).to_owned(), number)),
                 Ok(None) => {}
                 Err(found) => text.faults.push(ProfileError::Text { line: row.line, found }),
             }
@@ -50,11 +54,12 @@ fn metrics<'a>(table: &'a Table<'_>) -> Vec<(usize, &'a str)> {
 }
 
 /// A row of units has no number, and a unit somewhere.
-fn is_units(row: &Row<'_>, columns: &[(usize, &str)]) -> bool {
+fn is_units(table: &Table<'_>, row: &Row<'_>, columns: &[(usize, &str)]) -> bool {
     let mut cells = columns.iter().map(|(at, _)| Cell::read(row.record.cell(Some(*at)), Style::Dot));
     let named = columns.iter().any(|(at, _)| !row.record.cell(Some(*at)).is_empty());
-    let launch = row.record.cells.iter().enumerate().filter(|(at, _)| columns.iter().all(|(metric, _)| metric != at));
-    let mut launch = launch.map(|(_, cell)| cell.trim()).peekable();
+    let names = table.header.names.iter().zip(&row.record.cells);
+    let mut launch =
+        names.filter(|(name, _)| launch::is_launch_column(name.trim())).map(|(_, cell)| cell.trim()).peekable();
     let cut_off = launch.peek().is_none();
     let empty = launch.all(str::is_empty);
     empty && (named || !cut_off) && cells.all(|cell| !matches!(cell, Cell::Number(_)))

@@ -16,8 +16,8 @@ const SEPARATORS: [char; 3] = [',', ';', '\t'];
 /// The names of a table's columns.
 pub(super) struct Header<'a> {
     pub(super) names: Vec<Cow<'a, str>>,
-    separator: char,
-    quoted: bool,
+    pub(super) separator: char,
+    pub(super) quoted: bool,
 }
 
 impl Header<'_> {
@@ -194,7 +194,10 @@ fn with_offsets(text: &str) -> Vec<(usize, &str)> {
 
 /// What a header says of its table; `None` where a line is none.
 fn header(line: &str) -> Option<(Flavour, Header<'_>)> {
-    if !(line.contains("Kernel Name") || line.contains("Metric Name") || line.contains("__")) {
+    // Rows are many and headers few: most lines are told by a look.
+    let names = |byte: u8| byte.is_ascii_alphanumeric() || b"_.:,;\t\" ".contains(&byte);
+    let cut_off = || line.contains("__") && line.trim_start_matches('\u{feff}').bytes().all(names);
+    if !(line.contains("Kernel Name") || line.contains("Metric Name") || cut_off()) {
         return None;
     }
     let line = line.trim_start_matches('\u{feff}').trim();
