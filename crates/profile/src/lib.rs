@@ -5,12 +5,17 @@
 //! claims a size. Not for: what the numbers mean (that is `occupant-advice`) or reading the code.
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
+mod any;
+pub mod csv;
 mod error;
 mod measurement;
 pub mod ncu;
+mod trace;
 mod units;
 mod wire;
 
+pub use any::{Read, read};
 pub use error::ProfileError;
 pub use measurement::{Flavour, Measurement, Said};
+pub use trace::read_trace;
 pub use units::unit;
