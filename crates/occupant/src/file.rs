@@ -18,6 +18,25 @@ pub(crate) fn launches(path: Option<&Path>) -> anyhow::Result<Launches> {
     read.with_context(|| path.display().to_string())
 }
 
+/// A whole file, or standard input for `-`.
+pub(crate) fn whole(path: &Path, most: u64) -> anyhow::Result<Vec<u8>> {
+    let read = |stream: &mut dyn Read| -> anyhow::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        stream.take(most + 1).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > most {
+            bail!("more than {most} bytes");
+        }
+        Ok(bytes)
+    };
+    if path == Path::new("-") {
+        return read(&mut io::stdin().lock());
+    }
+    if path.is_dir() {
+        bail!("a directory: name the files in it");
+    }
+    read(&mut File::open(path)?)
+}
+
 /// An input that can be read at any offset.
 pub(crate) enum Input {
     /// A regular file.

@@ -23,6 +23,7 @@ mod summary;
 mod svg;
 mod sweep;
 mod table;
+mod verdict;
 mod words;
 
 pub use budget::{budget_sheet, budget_text, budgets_text};
@@ -42,3 +43,4 @@ pub use sheet::Sheet;
 pub use summary::{summary_markdown, summary_sheet, summary_text};
 pub use svg::sweep_svg;
 pub use sweep::{sweep_sheet, sweep_text};
+pub use verdict::{verdict_sheet, verdict_text};

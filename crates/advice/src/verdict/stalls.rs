@@ -78,7 +78,7 @@ pub const REASONS: [Reason; 20] = [
     reason(
         "barrier",
         Warps::DontHide,
-        "other warps of its block at a barrier",
+        "other warps of the block at a barrier",
         "evener work before the barrier, fewer barriers, smaller blocks so that another block runs meanwhile",
     ),
     reason("membar", Warps::DontHide, "a memory fence", "fewer fences, or a narrower scope"),
@@ -103,16 +103,16 @@ pub const REASONS: [Reason; 20] = [
     reason(
         "dispatch_stall",
         Warps::DontHide,
-        "the dispatcher, which holds it back",
+        "the dispatcher, which holds ready warps back",
         "it is the hardware's own: look at the pipes that are busiest",
     ),
     reason(
         "drain",
         Warps::DontHide,
-        "its last stores, after its end",
+        "the last stores, after the end of the warp",
         "coalesced stores, fewer bytes written at the end, longer-lived warps",
     ),
-    reason("sleeping", Warps::DontHide, "its own sleep", "the code asks for it"),
+    reason("sleeping", Warps::DontHide, "a sleep that the code asks for", "the code"),
     reason(
         "gmma",
         Warps::DontHide,
@@ -122,7 +122,7 @@ pub const REASONS: [Reason; 20] = [
     reason(
         "warpgroup_arrive",
         Warps::DontHide,
-        "the other warps of its warpgroup",
+        "the other warps of the warpgroup",
         "deeper pipelining of tiles, a second consumer warpgroup",
     ),
     reason("misc", Warps::DontHide, "something else in the hardware", "nothing is known of it"),

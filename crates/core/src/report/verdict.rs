@@ -150,8 +150,8 @@ pub struct WaitRecord {
     pub reason: Option<&'static str>,
     /// Executions of a warp, on average.
     pub executions_per_warp: f64,
-    /// Measured cycles of a visit.
-    pub cycles_per_visit: f64,
+    /// Measured cycles of a visit; `null` where the instruction was not executed, as after the end of a warp.
+    pub cycles_per_visit: Option<f64>,
     /// Cycles of a visit of one warp alone, unloaded, by the code's own timeline; `null` where that is not known.
     pub expected_cycles: Option<f64>,
     /// The likely cause of the difference.

@@ -135,11 +135,8 @@ pub(super) fn prepare(profiled: &Profiled) -> Result<Prepared, Unguided> {
 }
 
 /// The SM clock, in hertz.
-const SM_CLOCK: [&str; 3] = [
-    "sm__cycles_elapsed.avg.per_second",
-    "smsp__cycles_elapsed.avg.per_second",
-    "gpc__cycles_elapsed.max.per_second",
-];
+const SM_CLOCK: [&str; 3] =
+    ["sm__cycles_elapsed.avg.per_second", "smsp__cycles_elapsed.avg.per_second", "gpc__cycles_elapsed.max.per_second"];
 
 /// Executions where only their sum was measured.
 fn assumed(analysis: &Analysis, measured: &Measurement, observed: &Observed) -> Result<Vec<f64>, Unguided> {

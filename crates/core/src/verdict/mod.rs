@@ -50,9 +50,8 @@ pub fn verdicts(
     if !is_report(bytes) {
         let read = occupant_profile::read(bytes)?;
         let launches = read.measurements.into_iter().enumerate().filter(|(index, measured)| wanted(*index, measured));
-        let records = launches.map(|(index, measured)| {
-            record::record(file, index, &Profiled::without_code(measured), options)
-        });
+        let records =
+            launches.map(|(index, measured)| record::record(file, index, &Profiled::without_code(measured), options));
         return Ok((records.collect(), read.faults.iter().map(fault).collect()));
     }
     let unpacked = unpack(bytes)?;

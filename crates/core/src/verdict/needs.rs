@@ -32,15 +32,18 @@ fn answered(profiled: &Profiled, launch: &GuidedLaunch, target: f64) -> GuidedNe
         () if have >= exact => NeedAnswer::Enough,
         () => NeedAnswer::Short,
     };
-    let needed = NeededRecord { warps: blocks.saturating_mul(warps_per_block), blocks, exact_warps: two_decimals(exact) };
+    let needed =
+        NeededRecord { warps: blocks.saturating_mul(warps_per_block), blocks, exact_warps: two_decimals(exact) };
     let share = lifetime.share(have) * 100.0;
     let words = binding.map_or("its resources", |binding| resource_words(binding));
     let says = match answer {
         NeedAnswer::CannotSaturate => format!(
-            "has {have:.1} warps at {share:.0} % of what {words} allow; {exact:.0} for {target} % are more than an SM holds"
+            "has {have:.1} warps at {share:.0} % of what {words} can give; {exact:.0} for {target} % are more than an SM holds"
         ),
-        NeedAnswer::Enough => format!("has {have:.1} warps, {exact:.0} are enough for {target} % of what {words} allow"),
-        _ => format!("has {have:.1} warps at {share:.0} % of what {words} allow, needs {exact:.0} for {target} %"),
+        NeedAnswer::Enough => {
+            format!("has {have:.1} warps, {exact:.0} are enough for {target} % of what {words} can give")
+        }
+        _ => format!("has {have:.1} warps at {share:.0} % of what {words} can give, needs {exact:.0} for {target} %"),
     };
     let resource = |(resource, share): &(occupant_need::Resource, f64)| {
         let demand = lifetime.demand.iter().find(|(of, _)| of == resource).map_or(0.0, |(_, demand)| *demand);
@@ -78,7 +81,9 @@ fn assumptions(profiled: &Profiled, launch: &GuidedLaunch) -> Vec<String> {
         format!("at the profiled SM clock of {:.0} MHz", launch.machine.clock_mhz),
     ];
     if !launch.counted {
-        assumed.push("the likely way through the code, its hot loop as often as the sum of instructions asks for".to_owned());
+        assumed.push(
+            "the likely way through the code, its hot loop as often as the sum of instructions asks for".to_owned(),
+        );
     }
     assumed.extend(launch.machine.doubts.iter().cloned());
     let off = (launch.model.lifetime.cycles(launch.observed.resident) / launch.observed.lifetime - 1.0) * 100.0;

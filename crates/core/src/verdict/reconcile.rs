@@ -55,7 +55,8 @@ pub(super) fn reconcile(profiled: &Profiled) -> Vec<ReconcileRecord> {
         let Some(report) = measured.get(&format!("launch__occupancy_limit_{metric}")) else { continue };
         // What bounds nothing is the number of block slots in reports.
         let mine = ceiling.unwrap_or(most);
-        if report == f64::from(mine) || (ceiling.is_none() && report >= f64::from(most)) {
+        // Reports cap every limit at the block slots.
+        if report == f64::from(mine) || report == f64::from(mine.min(most)) {
             continue;
         }
         let with_chosen = chosen.as_ref().and_then(|chosen| ceilings(chosen).get(number).and_then(|(_, found)| *found));
@@ -67,7 +68,6 @@ pub(super) fn reconcile(profiled: &Profiled) -> Vec<ReconcileRecord> {
                     config / 1024.0
                 ))
             }
-            _ if f64::from(mine.min(most)) == report => Some("the report caps it at the block slots".to_owned()),
             _ => None,
         };
         found.push(ReconcileRecord { what, report, ours: f64::from(mine), explained });
@@ -95,7 +95,10 @@ fn binary(profiled: &Profiled) -> Vec<ReconcileRecord> {
         } else if function.externals.is_empty() {
             None
         } else {
-            Some(format!("it calls code outside its file ({}), whose needs the loader adds", function.externals.join(", ")))
+            Some(format!(
+                "it calls code outside its file ({}), whose needs the loader adds",
+                function.externals.join(", ")
+            ))
         };
         found.push(ReconcileRecord { what: "binary_registers", report, ours: f64::from(ours), explained });
     }

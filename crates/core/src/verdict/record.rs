@@ -49,7 +49,8 @@ fn gpu(profiled: &Profiled) -> Option<GpuName> {
     let measured = &profiled.measured;
     let name = profiled.gpu.map(|gpu| gpu.id.clone()).or_else(|| measured.gpu.clone());
     let capability = measured.capability.map(|capability| capability.to_string()).unwrap_or_default();
-    let name = name.or_else(|| measured.capability.map(|capability| format!("sm_{}{}", capability.major, capability.minor)))?;
+    let name =
+        name.or_else(|| measured.capability.map(|capability| format!("sm_{}{}", capability.major, capability.minor)))?;
     Some(GpuName { name, compute_capability: capability })
 }
 
@@ -72,7 +73,8 @@ fn launch(measured: &Measurement) -> ProfiledLaunch {
 
 fn evidence(found: &Verdict) -> Vec<EvidenceRecord> {
     let record = |evidence: &occupant_advice::verdict::Evidence| EvidenceRecord {
-        value: two_decimals(evidence.value),
+        // Shares of a cycle can be a few thousandths.
+        value: (evidence.value * 1e4).round() / 1e4,
         unit: unit(&evidence.metric),
         metric: evidence.metric.clone(),
         says: evidence.says.clone(),

@@ -105,16 +105,14 @@ impl<'a> Context<'a> {
         WaitRecord {
             offset: instruction.map_or(0, |instruction| instruction.offset),
             instruction: instruction.map_or_else(String::new, |instruction| instruction.mnemonic().to_owned()),
-            waits_for: producer.map(|producer| Producer {
-                offset: producer.offset,
-                instruction: producer.mnemonic().to_owned(),
-            }),
+            waits_for: producer
+                .map(|producer| Producer { offset: producer.offset, instruction: producer.mnemonic().to_owned() }),
             source: None,
             samples_percent: two_decimals(share * 100.0),
             reason,
             executions_per_warp: two_decimals(count / self.observed.launched),
-            cycles_per_visit: two_decimals(visit),
-            expected_cycles: expected.map(two_decimals),
+            cycles_per_visit: Some(visit).filter(|_| count > 0.0).map(two_decimals),
+            expected_cycles: expected.filter(|_| count > 0.0).map(two_decimals),
             cause: longer.then(|| self.cause(number, reason, producer, visit)).flatten(),
         }
     }
@@ -146,9 +144,9 @@ impl<'a> Context<'a> {
                 }
                 _ => self.memory_queue(visit),
             },
-            "short_scoreboard" => self.conflicts(producer).unwrap_or_else(|| {
-                "shared memory or the special-function unit is busy with other warps".to_owned()
-            }),
+            "short_scoreboard" => self
+                .conflicts(producer)
+                .unwrap_or_else(|| "shared memory or the special-function unit is busy with other warps".to_owned()),
             "lg_throttle" => {
                 let sectors = self.sectors_per_request(number);
                 let each = sectors.map_or_else(String::new, |sectors| format!(", {sectors:.0} sectors a request"));
@@ -164,7 +162,7 @@ impl<'a> Context<'a> {
                 format!("{unit} pipe is busy with other warps")
             }
             "not_selected" => "other warps were picked: there are enough".to_owned(),
-            "drain" => "stores are still on their way at the end".to_owned(),
+            "drain" => self.draining(),
             "membar" => "a fence waits for earlier writes".to_owned(),
             "branch_resolving" => "branch targets".to_owned(),
             _ => return None,
@@ -184,8 +182,25 @@ impl<'a> Context<'a> {
             () if dram >= 60.0 => format!("loads queue for DRAM, which is {dram:.0} % busy"),
             () if l1 >= 60.0 && l1 >= l2 => format!("loads queue for L1, which is {l1:.0} % busy"),
             () if l2 >= 60.0 => format!("loads queue for L2, which is {l2:.0} % busy"),
-            () if visit < 2000.0 => "misses that go further than the mean hit rates say, or the far side of L2".to_owned(),
+            () if visit < 2000.0 => {
+                "misses that go further than the mean hit rates say, or the far side of L2".to_owned()
+            }
             () => "loads wait behind others: uneven or repeated misses".to_owned(),
+        }
+    }
+
+    /// What is still on its way when a warp ends.
+    fn draining(&self) -> String {
+        let executed = |number: usize| {
+            self.counts.as_ref().and_then(|counts| counts.get(number)).is_some_and(|count| *count > 0.0)
+        };
+        let mut instructions = self.analysis.instructions.iter().enumerate();
+        let atomic = instructions.find(|(number, instruction)| is_atomic(instruction) && executed(*number));
+        match atomic {
+            Some((_, atomic)) => {
+                format!("the atomics at {:#06x} queue at their addresses when the warp ends", atomic.offset)
+            }
+            None => "stores are still on their way when the warp ends".to_owned(),
         }
     }
 
@@ -201,9 +216,8 @@ impl<'a> Context<'a> {
         let number = producer?.offset as usize / occupant_sass::INSTRUCTION_BYTES;
         let of = |metric: &str| self.profiled.by_number(metric)?.get(number).copied();
         let (passes, ideal) = (of("memory_l1_wavefronts_shared")?, of("memory_l1_wavefronts_shared_ideal")?);
-        (ideal > 0.0 && passes > ideal * 1.1).then(|| {
-            format!("bank conflicts: {:.1} times the passes that the access needs", passes / ideal)
-        })
+        (ideal > 0.0 && passes > ideal * 1.1)
+            .then(|| format!("bank conflicts: {:.1} times the passes that the access needs", passes / ideal))
     }
 }
 
@@ -211,9 +225,8 @@ impl<'a> Context<'a> {
 fn producer(analysis: &Analysis, number: usize) -> Option<&Instruction> {
     let waits: Vec<u8> = analysis.instructions.get(number)?.control().waits().collect();
     let before = analysis.instructions.get(..number)?;
-    let of = |instruction: &&Instruction| {
-        instruction.control().write.is_some_and(|scoreboard| waits.contains(&scoreboard))
-    };
+    let of =
+        |instruction: &&Instruction| instruction.control().write.is_some_and(|scoreboard| waits.contains(&scoreboard));
     before.iter().rev().find(of)
 }
 

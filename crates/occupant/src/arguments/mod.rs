@@ -10,6 +10,7 @@ mod kernels;
 mod launch;
 mod need;
 mod shape;
+mod verdict;
 
 pub(crate) use budget::BudgetOptions;
 pub(crate) use calc::CalcOptions;
@@ -20,6 +21,7 @@ pub(crate) use kernels::KernelFlags;
 pub(crate) use launch::LaunchOptions;
 pub(crate) use need::NeedFlags;
 pub(crate) use shape::ShapeFlags;
+pub(crate) use verdict::VerdictFlags;
 
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
@@ -52,6 +54,8 @@ pub(crate) enum Command {
     Budget(Box<BudgetOptions>),
     /// How many warps saturate what a kernel is bound by, against how many it has
     Need(Box<NeedFlags>),
+    /// From a profiler report: was occupancy the limit at all?
+    Verdict(Box<VerdictFlags>),
     /// What a compiler log or launch error means, and the smallest fixes
     Explain(Box<ExplainOptions>),
     /// GPU models and the limits of their SMs, with sources

@@ -10,6 +10,7 @@ pub(crate) mod launch;
 pub(crate) mod manual;
 pub(crate) mod need;
 pub(crate) mod sweep;
+pub(crate) mod verdict;
 
 use std::process::ExitCode;
 

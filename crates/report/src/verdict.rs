@@ -1,0 +1,398 @@
+//! `occupant verdict` for people: one launch in full, several as a table.
+
+use occupant_core::report::{GuidedNeed, NeedAnswer, VerdictRecord, WaitRecord};
+
+use crate::names::{cut, distinct};
+use crate::sheet::Sheet;
+use crate::table::{Column, Line, Table};
+use crate::words::{grouped, on_gpu, percent, printable, resource, wrapped, wrapped_beside};
+
+/// Stall reasons that are shown: what is under this share is noise.
+const SHOWN_PERCENT: f64 = 3.0;
+/// Where the values of a launch start.
+const VALUES: usize = 12;
+
+/// One launch in full, several as a table; `full` shows several in full, too.
+#[must_use]
+pub fn verdict_text(launches: &[VerdictRecord], width: usize, full: bool) -> String {
+    match launches {
+        [launch] => one(launch, width),
+        several if full => several.iter().map(|launch| one(launch, width)).collect::<Vec<_>>().join("\n"),
+        several => table(several, width),
+    }
+}
+
+fn one(launch: &VerdictRecord, width: usize) -> String {
+    let mut text = format!("{}\n", cut(&printable(&launch.kernel), width));
+    text += &wrapped(&shape(launch), width, 2);
+    text.push('\n');
+    text += &wrapped(&format!("{}: {}", label(launch.verdict), launch.says), width, 2);
+    text += &wrapped(&format!("higher occupancy would help: {}", launch.occupancy_would_help), width, 2);
+    text.push('\n');
+    text += &wrapped_beside("have", &have(launch), VALUES, width);
+    if let Some(need) = launch.need.as_ref() {
+        text += &needed(need, width);
+    }
+    text += &stalls(launch, width);
+    text += &waits(launch, width);
+    text += &findings(launch, width);
+    text += &evidence(launch, width);
+    text += &reconciled(launch, width);
+    if !launch.missing.is_empty() {
+        text += &format!("\n{}", wrapped(&format!("not measured: {}", launch.missing.join(" ")), width, 2));
+    }
+    text
+}
+
+/// The launch's shape, where it ran, who measured it.
+fn shape(launch: &VerdictRecord) -> String {
+    let shape = &launch.launch;
+    let mut parts = Vec::new();
+    if let Some(gpu) = &launch.gpu {
+        parts.push(on_gpu(gpu));
+    }
+    if let (Some(blocks), Some(threads)) = (shape.blocks, shape.threads) {
+        parts.push(format!("{} blocks of {threads} threads", grouped(blocks)));
+    }
+    if let Some(registers) = shape.registers {
+        parts.push(format!("{registers} registers"));
+    }
+    let shared = shape.shared_static.unwrap_or(0) + shape.shared_dynamic.unwrap_or(0);
+    if shared > 0 {
+        parts.push(format!("{} bytes shared memory", grouped(shared)));
+    }
+    if let Some(ns) = shape.duration_ns {
+        parts.push(time(ns));
+    }
+    if shape.launches > 1 {
+        parts.push(format!("mean of {} launches", grouped(shape.launches)));
+    }
+    if let Some(profiler) = &launch.profiler {
+        parts.push(format!("ncu {profiler}"));
+    }
+    parts.join(", ")
+}
+
+fn time(ns: f64) -> String {
+    match ns {
+        ..1e4 => format!("{ns:.0} ns"),
+        ..1e7 => format!("{:.1} us", ns / 1e3),
+        _ => format!("{:.1} ms", ns / 1e6),
+    }
+}
+
+/// A label as people say it.
+fn label(verdict: &str) -> String {
+    match verdict {
+        "throughput_bound" => "throughput-bound",
+        "grid_too_small" => "grid too small",
+        "imbalance" => "imbalance",
+        "latency_bound_warps_help" => "latency-bound, and warps help",
+        "latency_bound_other" => "latency-bound, and warps don't help",
+        "enough_warps" => "enough warps",
+        _ => "cannot tell",
+    }
+    .to_owned()
+}
+
+fn have(launch: &VerdictRecord) -> String {
+    let mut parts = Vec::new();
+    match (&launch.have, launch.theoretical_percent) {
+        (Some(have), _) => {
+            let limiters: Vec<&str> = have.limiters.iter().map(|name| resource(name)).collect();
+            let blocks = if have.blocks_per_sm == 1 { "block" } else { "blocks" };
+            let one = matches!(limiters.as_slice(), ["shared memory"]);
+            parts.push(format!(
+                "{} {blocks}, {} of {} warps ({} %), {} {}",
+                have.blocks_per_sm,
+                have.warps_per_sm,
+                have.max_warps_per_sm,
+                percent(have.percent),
+                limiters.join(" and "),
+                if one { "limits" } else { "limit" }
+            ));
+        }
+        (None, Some(theoretical)) => parts.push(format!("{} % of the warp slots", percent(theoretical))),
+        (None, None) => parts.push("not known: the launch's shape was not measured".to_owned()),
+    }
+    if let Some(achieved) = launch.achieved_percent {
+        parts.push(format!("{achieved:.1} % achieved"));
+    }
+    if let Some(waves) = launch.launch.waves {
+        parts.push(format!("{waves} waves"));
+    }
+    parts.join("; ")
+}
+
+fn needed(need: &GuidedNeed, width: usize) -> String {
+    let mut text = wrapped_beside("need", &need.says, VALUES, width);
+    let (Some(band), Some(_)) = (need.band, need.needed) else { return text };
+    let by = if need.guided_by == Some("counts") { "measured executions" } else { "the sum of executions" };
+    let mut behind = format!("band {:.0} to {:.0} warps, by {by}", band.low.floor(), band.high.ceil());
+    if let Some(lifetime) = need.lifetime {
+        let off = (lifetime.predicted / lifetime.measured - 1.0) * 100.0;
+        behind += &format!(
+            "; a warp lived {} cycles, the model says {} ({off:+.0} %), {} alone",
+            grouped(lifetime.measured.round() as u64),
+            grouped(lifetime.predicted.round() as u64),
+            grouped(need.one_warp_cycles.unwrap_or(0.0).round() as u64)
+        );
+    }
+    text += &wrapped_beside("", &behind, VALUES, width);
+    let busy: Vec<String> = need
+        .resources
+        .iter()
+        .filter(|resource| resource.measured_percent >= 10.0)
+        .take(4)
+        .map(|resource| format!("{} {:.0} %", resource.resource, resource.measured_percent))
+        .collect();
+    if !busy.is_empty() {
+        text += &wrapped_beside("busy", &busy.join(", "), VALUES, width);
+    }
+    for assumption in need.assumptions.iter().skip(2) {
+        text += &wrapped_beside("", assumption, VALUES, width);
+    }
+    text
+}
+
+fn stalls(launch: &VerdictRecord, width: usize) -> String {
+    let shown: Vec<_> = launch.stalls.iter().filter(|stall| stall.percent >= SHOWN_PERCENT).take(6).collect();
+    if shown.is_empty() {
+        return String::new();
+    }
+    let mut text = "\nwhat the resident warps do\n".to_owned();
+    for stall in shown {
+        let warps = match stall.warps_hide {
+            Some(true) => "; more warps hide it",
+            Some(false) => "; more warps don't",
+            None => "",
+        };
+        let what = match stall.reason {
+            "selected" => "issue".to_owned(),
+            "not_selected" => "are ready while another one issues".to_owned(),
+            _ => format!("wait for {} ({}){warps}", stall.waits_for, stall.reason),
+        };
+        text += &wrapped_beside(&format!("  {:>5.1} %", stall.percent), &what, VALUES, width);
+    }
+    if let Some(top) = launch.stalls.iter().find(|stall| stall.warps_hide.is_some()) {
+        text += &wrapped_beside("  change", top.changes, VALUES, width);
+    }
+    text
+}
+
+fn waits(launch: &VerdictRecord, width: usize) -> String {
+    if launch.waits.is_empty() {
+        return String::new();
+    }
+    let table = Table {
+        columns: vec![
+            Column::left("  where it waits", u8::MAX),
+            Column::right("time", u8::MAX),
+            Column::right("cycles a visit", u8::MAX),
+            Column::right("alone", u8::MAX),
+            Column::left("reason", 4),
+            Column::left("waits for", 3),
+            Column::right("visits a warp", 1),
+            Column::left("source", 2),
+        ],
+        lines: launch.waits.iter().map(|wait| Line::Cells(wait_cells(wait))).collect(),
+        first_least: 20,
+    };
+    let mut text = format!("\n{}", table.render(width));
+    // One cause is told once, with the first instruction that has it.
+    let mut told: Vec<&str> = Vec::new();
+    for wait in &launch.waits {
+        let Some(cause) = wait.cause.as_deref().filter(|cause| !told.contains(cause)) else { continue };
+        told.push(cause);
+        text += &wrapped(&format!("  {:#06x}: {cause}", wait.offset), width, 4);
+    }
+    text
+}
+
+fn wait_cells(wait: &WaitRecord) -> Vec<String> {
+    let producer = wait.waits_for.as_ref();
+    let cycles = |cycles: Option<f64>| cycles.map_or_else(|| "-".to_owned(), |cycles| grouped(cycles.round() as u64));
+    vec![
+        format!("  {:#06x} {}", wait.offset, wait.instruction),
+        format!("{:.1} %", wait.samples_percent),
+        cycles(wait.cycles_per_visit),
+        cycles(wait.expected_cycles),
+        wait.reason.unwrap_or_default().to_owned(),
+        producer.map_or_else(String::new, |producer| format!("{} at {:#06x}", producer.instruction, producer.offset)),
+        percent(wait.executions_per_warp),
+        wait.source.clone().unwrap_or_default(),
+    ]
+}
+
+fn findings(launch: &VerdictRecord, width: usize) -> String {
+    if launch.findings.is_empty() {
+        return String::new();
+    }
+    let lines: String = launch.findings.iter().map(|finding| wrapped(&format!("  {finding}"), width, 4)).collect();
+    format!("\nalso\n{lines}")
+}
+
+fn evidence(launch: &VerdictRecord, width: usize) -> String {
+    if launch.evidence.is_empty() {
+        return String::new();
+    }
+    let mut text = "\nevidence\n".to_owned();
+    for evidence in &launch.evidence {
+        let value = format!("  {}", significant(evidence.value));
+        text += &wrapped_beside(&value, &format!("{} ({})", evidence.says, evidence.metric), VALUES, width);
+    }
+    text
+}
+
+/// A value with enough digits that a small one is no zero.
+fn significant(value: f64) -> String {
+    if value != 0.0 && value.abs() < 0.1 { format!("{value:.4}") } else { percent(value) }
+}
+
+/// Where the report's occupancy differs from this project's.
+fn reconciled(launch: &VerdictRecord, width: usize) -> String {
+    if launch.reconcile.is_empty() {
+        return String::new();
+    }
+    let mut text = "\nwhere the report's limits differ\n".to_owned();
+    for differs in &launch.reconcile {
+        let why = differs.explained.as_deref().unwrap_or("unexplained");
+        let what = match differs.what {
+            "binary_registers" => "registers in the binary".to_owned(),
+            "binary_shared" => "shared memory in the binary".to_owned(),
+            "theoretical_percent" => "theoretical occupancy, percent".to_owned(),
+            limit => format!("blocks by {}", resource(limit)),
+        };
+        let line =
+            format!("  {what}: {} in the report, {} here; {why}", percent(differs.report), percent(differs.ours));
+        text += &wrapped(&line, width, 4);
+    }
+    text
+}
+
+fn table(launches: &[VerdictRecord], width: usize) -> String {
+    let mut table = Table {
+        columns: vec![
+            Column::left("kernel", u8::MAX),
+            Column::right("#", u8::MAX),
+            Column::left("verdict", u8::MAX),
+            Column::left("more warps", u8::MAX),
+            Column::right("theory", 5),
+            Column::right("achieved", 5),
+            Column::right("time", 4),
+            Column::left("top wait", 3),
+            Column::left("busiest", 2),
+            Column::right("grid", 1),
+        ],
+        lines: launches.iter().map(|launch| Line::Cells(cells(launch))).collect(),
+        first_least: 20,
+    };
+    let names: Vec<&str> = launches.iter().map(|launch| launch.kernel.as_str()).collect();
+    let room = table.first_width(width);
+    for (line, name) in table.lines.iter_mut().zip(distinct(&names, room)) {
+        if let Line::Cells(cells) = line {
+            cells[0] = name;
+        }
+    }
+    let mut text = table.render(width);
+    text += &format!("\n{}", wrapped(&counts(launches), width, 2));
+    text + &wrapped("one launch in full: --launch N; all of them: --full", width, 2)
+}
+
+fn cells(launch: &VerdictRecord) -> Vec<String> {
+    let dash = || "-".to_owned();
+    let share = |value: Option<f64>| value.map_or_else(dash, |value| format!("{value:.0}%"));
+    let top = launch.stalls.iter().find(|stall| stall.warps_hide.is_some());
+    let busiest = launch.need.as_ref().and_then(|need| need.resources.first());
+    vec![
+        launch.kernel.clone(),
+        launch.index.to_string(),
+        launch.verdict.replace('_', " "),
+        launch.occupancy_would_help.to_owned(),
+        share(launch.theoretical_percent.or_else(|| launch.have.as_ref().map(|have| have.percent))),
+        share(launch.achieved_percent),
+        launch.launch.duration_ns.map_or_else(dash, time),
+        top.map_or_else(dash, |stall| format!("{} {:.0}%", stall.reason, stall.percent)),
+        busiest.map_or_else(dash, |busy| format!("{} {:.0}%", busy.resource, busy.measured_percent)),
+        launch.launch.blocks.map_or_else(dash, grouped),
+    ]
+}
+
+fn counts(launches: &[VerdictRecord]) -> String {
+    let mut found: Vec<(&str, usize)> = Vec::new();
+    for launch in launches {
+        match found.iter_mut().find(|(verdict, _)| *verdict == launch.verdict) {
+            Some((_, number)) => *number += 1,
+            None => found.push((launch.verdict, 1)),
+        }
+    }
+    found.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
+    let helps = launches.iter().filter(|launch| launch.occupancy_would_help == "yes").count();
+    let told: Vec<String> =
+        found.iter().map(|(verdict, number)| format!("{number} {}", verdict.replace('_', " "))).collect();
+    format!("{} launches: {}; higher occupancy would help {helps} of them", launches.len(), told.join(", "))
+}
+
+/// Launches as rows.
+#[must_use]
+pub fn verdict_sheet(launches: &[VerdictRecord]) -> Sheet {
+    Sheet {
+        columns: vec![
+            "file",
+            "launch",
+            "kernel",
+            "gpu",
+            "verdict",
+            "occupancy_would_help",
+            "says",
+            "theoretical_percent",
+            "achieved_percent",
+            "blocks_per_sm",
+            "limiters",
+            "waves",
+            "duration_ns",
+            "top_wait",
+            "top_wait_percent",
+            "need_answer",
+            "needed_warps",
+            "have_warps",
+            "binding",
+            "missing",
+        ],
+        rows: launches.iter().map(row).collect(),
+    }
+}
+
+fn row(launch: &VerdictRecord) -> Vec<String> {
+    let number = |value: Option<f64>| value.map_or_else(String::new, |value| format!("{value:?}"));
+    let top = launch.stalls.iter().find(|stall| stall.warps_hide.is_some());
+    let need = launch.need.as_ref();
+    let answer = need.map(|need| match need.answer {
+        NeedAnswer::Enough => "enough",
+        NeedAnswer::Short => "short",
+        NeedAnswer::CannotSaturate => "cannot_saturate",
+        NeedAnswer::NotModelled => "not_modelled",
+    });
+    vec![
+        launch.file.clone(),
+        launch.index.to_string(),
+        launch.kernel.clone(),
+        launch.gpu.as_ref().map_or_else(String::new, |gpu| gpu.name.clone()),
+        launch.verdict.to_owned(),
+        launch.occupancy_would_help.to_owned(),
+        launch.says.clone(),
+        number(launch.theoretical_percent),
+        number(launch.achieved_percent),
+        launch.have.as_ref().map_or_else(String::new, |have| have.blocks_per_sm.to_string()),
+        launch.have.as_ref().map_or_else(String::new, |have| have.limiters.join("+")),
+        number(launch.launch.waves),
+        number(launch.launch.duration_ns),
+        top.map_or("", |top| top.reason).to_owned(),
+        number(top.map(|top| top.percent)),
+        answer.unwrap_or_default().to_owned(),
+        number(need.and_then(|need| need.needed).map(|needed| needed.exact_warps)),
+        number(need.and_then(|need| need.have_warps)),
+        need.and_then(|need| need.binding).unwrap_or_default().to_owned(),
+        launch.missing.join(" "),
+    ]
+}
