@@ -184,7 +184,8 @@ fn waits(launch: &VerdictRecord, width: usize) -> String {
     if launch.waits.is_empty() {
         return String::new();
     }
-    let table = Table {
+    let has_sources = launch.waits.iter().any(|wait| wait.source.is_some());
+    let mut table = Table {
         columns: vec![
             Column::left("  where it waits", u8::MAX),
             Column::right("time", u8::MAX),
@@ -198,13 +199,21 @@ fn waits(launch: &VerdictRecord, width: usize) -> String {
         lines: launch.waits.iter().map(|wait| Line::Cells(wait_cells(wait))).collect(),
         first_least: 20,
     };
+    if !has_sources {
+        table.columns.pop();
+        for line in &mut table.lines {
+            if let Line::Cells(cells) = line {
+                cells.pop();
+            }
+        }
+    }
     let mut text = format!("\n{}", table.render(width));
     // One cause is told once, with the first instruction that has it.
     let mut told: Vec<&str> = Vec::new();
     for wait in &launch.waits {
         let Some(cause) = wait.cause.as_deref().filter(|cause| !told.contains(cause)) else { continue };
         told.push(cause);
-        text += &wrapped(&format!("  {:#06x}: {cause}", wait.offset), width, 4);
+        text += &item(&format!("{:#06x}: {cause}", wait.offset), width);
     }
     text
 }
@@ -228,7 +237,7 @@ fn findings(launch: &VerdictRecord, width: usize) -> String {
     if launch.findings.is_empty() {
         return String::new();
     }
-    let lines: String = launch.findings.iter().map(|finding| wrapped(&format!("  {finding}"), width, 4)).collect();
+    let lines: String = launch.findings.iter().map(|finding| item(finding, width)).collect();
     format!("\nalso\n{lines}")
 }
 
@@ -242,6 +251,11 @@ fn evidence(launch: &VerdictRecord, width: usize) -> String {
         text += &wrapped_beside(&value, &format!("{} ({})", evidence.says, evidence.metric), VALUES, width);
     }
     text
+}
+
+/// A line of a list, indented.
+fn item(text: &str, width: usize) -> String {
+    wrapped_beside("", text, 2, width)
 }
 
 /// A value with enough digits that a small one is no zero.
@@ -265,7 +279,7 @@ fn reconciled(launch: &VerdictRecord, width: usize) -> String {
         };
         let line =
             format!("  {what}: {} in the report, {} here; {why}", percent(differs.report), percent(differs.ours));
-        text += &wrapped(&line, width, 4);
+        text += &item(&line, width);
     }
     text
 }

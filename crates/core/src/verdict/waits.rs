@@ -113,7 +113,7 @@ impl<'a> Context<'a> {
             executions_per_warp: two_decimals(count / self.observed.launched),
             cycles_per_visit: Some(visit).filter(|_| count > 0.0).map(two_decimals),
             expected_cycles: expected.filter(|_| count > 0.0).map(two_decimals),
-            cause: longer.then(|| self.cause(number, reason, producer, visit)).flatten(),
+            cause: (longer || reason == Some("drain")).then(|| self.cause(number, reason, producer, visit)).flatten(),
         }
     }
 
