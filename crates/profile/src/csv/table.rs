@@ -131,7 +131,7 @@ impl<'a> Found<'a> {
         }
         let record = Record::split(line, ',');
         let [first, names @ ..] = record.cells.as_slice() else { return };
-        if ["Display Name", "device__attribute_display_name", "Device Name"].contains(&first.trim()) {
+        if ["Display Name", "display_name", "device__attribute_display_name", "Device Name"].contains(&first.trim()) {
             let names = names.iter().map(|name| name.trim()).filter(|name| name.contains(|c: char| c.is_alphabetic()));
             self.gpus.extend(names.map(str::to_owned));
         }

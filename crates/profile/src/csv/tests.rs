@@ -232,8 +232,9 @@ fn decimals_of_the_locale() {
 fn tables_joined_and_a_session_page_behind() {
     let one = details(&[r#"0|"Occupancy","Block Limit Registers","block","5","#]);
     let two = details(&[r#"0|"Occupancy","Block Limit Registers","block","6","#]);
-    let text =
-        format!("{one}{two}\n\"Launch Settings\",\"\"\n\"Display Name\",\"NVIDIA H100 PCIe\"\n\n\"x\",\"y\"\n{one}");
+    let text = format!(
+        "{one}{two}\n\"Device Attribute\",\"Device 0\"\n\"display_name\",\"NVIDIA H100 PCIe\"\n\n\"x\",\"y\"\n{one}"
+    );
     let read = all(&text);
     let limits: Vec<_> = read.measurements.iter().map(|one| one.get("launch__occupancy_limit_registers")).collect();
     assert_eq!(limits, [Some(5.0), Some(6.0), Some(5.0)]);
