@@ -1,7 +1,8 @@
 //! PyTorch (Kineto) traces: what CUPTI says of each launch, and how long it took.
 //!
 //! For: registers, shared memory, grid and time of every kernel of a training step. Not for: occupancy as measured; a trace
-//! has none. "est. achieved occupancy %" in it is computed from the launch alone, so it estimates the theoretical one.
+//! has none. "est. achieved occupancy %" in it is computed from the launch alone: the theoretical one, or less where the grid
+//! has fewer blocks than fit.
 //! Traces are large: each event is looked at where it stands in the text, and only kernels are kept.
 
 use std::borrow::Cow;
@@ -11,6 +12,7 @@ use std::fmt;
 use occupant_hardware::ComputeCapability;
 use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::any::Read;
@@ -60,11 +62,35 @@ struct Times {
     timed: u64,
     microseconds: f64,
     /// What Kineto computes of the launch, the same for all of a kind.
-    estimates: [Option<f64>; 3],
+    estimates: Vec<(&'static str, f64)>,
 }
 
-/// The names under which Kineto's estimates are kept, in the order of [`Times::estimates`].
-const ESTIMATES: [&str; 3] = ["kineto__estimated_occupancy", "kineto__blocks_per_sm", "kineto__warps_per_sm"];
+/// Limits of blocks by resource in the calculator's answer, and the names under which they are kept: it assumes how memory is
+/// divided between cache and shared memory, where Nsight Compute's own limits go by what the driver set up.
+const LIMITS: [(&str, &str); 5] = [
+    ("blockLimitRegs", "kineto__block_limit_registers"),
+    ("blockLimitSharedMem", "kineto__block_limit_shared_mem"),
+    ("blockLimitWarps", "kineto__block_limit_warps"),
+    ("blockLimitBlocks", "kineto__block_limit_blocks"),
+    ("blockLimitBarriers", "kineto__block_limit_barriers"),
+];
+
+/// Bytes of shared memory that a block may have without asking for more. Kineto calculates as if no kernel had asked, so
+/// beyond it says that none fits.
+const WITHOUT_ASKING: u64 = 48 << 10;
+
+impl Arguments {
+    fn estimates(&self) -> Vec<(&'static str, f64)> {
+        let own = [("kineto__blocks_per_sm", &self.blocks), ("kineto__warps_per_sm", &self.warps)];
+        let limits = LIMITS.iter().filter_map(|(field, name)| Some((*name, self.limits.get(field)?)));
+        let calculated = [("kineto__estimated_occupancy", &self.occupancy)].into_iter().chain(limits);
+        let holds = self.shared.as_u64().is_none_or(|shared| shared <= WITHOUT_ASKING);
+        let calculated = calculated.filter(|_| holds);
+        // Versions with faults wrote negative ones.
+        let numbers = own.into_iter().chain(calculated).filter_map(|(name, value)| Some((name, value.as_f64()?)));
+        numbers.filter(|(_, value)| *value >= 0.0).collect()
+    }
+}
 
 #[derive(Default)]
 struct Found<'a> {
@@ -84,29 +110,31 @@ struct Event<'a> {
     #[serde(borrow, default)]
     name: Option<Cow<'a, str>>,
     #[serde(default)]
-    dur: Option<f64>,
+    dur: Value,
     #[serde(default)]
     args: Option<Arguments>,
 }
 
+/// Numbers are taken as any value: Kineto writes `"inf"` where it divides by a count that it does not know.
 #[derive(Deserialize, Default)]
+#[serde(default)]
 struct Arguments {
-    #[serde(default)]
-    device: Option<u64>,
-    #[serde(default)]
+    device: Value,
     grid: Option<[u64; 3]>,
-    #[serde(default)]
     block: Option<[u64; 3]>,
-    #[serde(default, rename = "registers per thread")]
-    registers: Option<u64>,
-    #[serde(default, rename = "shared memory")]
-    shared: Option<u64>,
-    #[serde(default, rename = "est. achieved occupancy %")]
-    occupancy: Option<f64>,
-    #[serde(default, rename = "blocks per SM")]
-    blocks: Option<f64>,
-    #[serde(default, rename = "warps per SM")]
-    warps: Option<f64>,
+    #[serde(rename = "registers per thread")]
+    registers: Value,
+    #[serde(rename = "shared memory")]
+    shared: Value,
+    #[serde(rename = "est. achieved occupancy %")]
+    occupancy: Value,
+    #[serde(rename = "blocks per SM")]
+    blocks: Value,
+    #[serde(rename = "warps per SM")]
+    warps: Value,
+    /// What the calculator says, in traces since 2025.
+    #[serde(rename = "occupancy")]
+    limits: Value,
 }
 
 /// A GPU, as `deviceProperties` lists it.
@@ -154,19 +182,18 @@ impl<'a> Found<'a> {
         let arguments = event.args.unwrap_or_default();
         let key = Key {
             name: event.name.unwrap_or(Cow::Borrowed("a kernel without a name")),
-            device: arguments.device,
+            device: arguments.device.as_u64(),
             grid: arguments.grid,
             block: arguments.block,
-            registers: arguments.registers,
-            shared: arguments.shared,
+            registers: arguments.registers.as_u64(),
+            shared: arguments.shared.as_u64(),
         };
         let first = self.kernels;
         self.kernels = first.saturating_add(1);
-        let estimates = [arguments.occupancy, arguments.blocks, arguments.warps];
-        let new = || Times { first, launches: 0, timed: 0, microseconds: 0.0, estimates };
+        let new = || Times { first, launches: 0, timed: 0, microseconds: 0.0, estimates: arguments.estimates() };
         let times = self.launches.entry(key).or_insert_with(new);
         times.launches = times.launches.saturating_add(1);
-        if let Some(microseconds) = event.dur {
+        if let Some(microseconds) = event.dur.as_f64() {
             times.timed = times.timed.saturating_add(1);
             times.microseconds += microseconds;
         }
@@ -210,10 +237,11 @@ fn measurement(key: &Key<'_>, times: &Times, devices: &[Device]) -> Measurement 
     insert("launch__registers_per_thread", number(key.registers));
     // Static and dynamic are not told apart.
     insert("launch__shared_mem_per_block", number(key.shared));
-    // Microseconds in the trace; nanoseconds as everywhere.
-    insert("gpu__time_duration.sum", (times.timed > 0).then(|| times.microseconds * 1e3 / times.timed as f64));
-    for (name, estimate) in ESTIMATES.into_iter().zip(times.estimates) {
-        insert(name, estimate);
+    // Microseconds in the trace; nanoseconds as everywhere. Older traces have whole ones, and 0 is no time.
+    let timed = times.timed > 0 && times.microseconds > 0.0;
+    insert("gpu__time_duration.sum", timed.then(|| times.microseconds * 1e3 / times.timed as f64));
+    for (name, estimate) in &times.estimates {
+        insert(name, Some(*estimate));
     }
     let alone = || devices.first().filter(|_| devices.len() == 1);
     let by_number = devices.iter().find(|device| device.id.is_some() && device.id == key.device);

@@ -21,7 +21,9 @@ const TRACE: &str = r#"{
       "device": 0, "registers per thread": 128, "shared memory": 49152, "blocks per SM": 1.5,
       "warps per SM": 12, "grid": [162, 1, 1], "block": [256, 1, 1], "est. achieved occupancy %": 25}},
     {"ph": "X", "cat": "kernel", "name": "void gemm<float, 4>(T1 const*)", "ts": 3.0, "dur": 4, "args": {
-      "device": 0, "registers per thread": 128, "shared memory": 49152, "grid": [81, 1, 1], "block": [256, 1, 1]}},
+      "device": 0, "registers per thread": 128, "shared memory": 49152, "grid": [81, 1, 1], "block": [256, 1, 1],
+      "blocks per SM": "inf", "est. achieved occupancy %": -1, "occupancy": {"activeBlocksPerMultiprocessor": 2,
+      "limitingFactors": "REGS", "blockLimitRegs": 2, "blockLimitSharedMem": 3, "blockLimitWarps": 8}}},
     null, 7, "kernel"
   ],
   "traceName": "trace.json"
@@ -56,7 +58,25 @@ fn an_estimate_is_never_achieved_occupancy() {
     assert_eq!(first.get("kineto__warps_per_sm"), Some(12.0));
     assert_eq!(first.get("sm__warps_active.avg.pct_of_peak_sustained_active"), None);
     assert_eq!(first.get("sm__maximum_warps_per_active_cycle_pct"), None);
-    assert_eq!(read.measurements[1].get("kineto__estimated_occupancy"), None);
+    // The other one has an infinite number, a negative one, and limits.
+    let other: Vec<_> = read.measurements[1].metrics.iter().filter(|(name, _)| name.starts_with("kineto")).collect();
+    assert_eq!(
+        other,
+        [
+            (&"kineto__block_limit_registers".to_owned(), &2.0),
+            (&"kineto__block_limit_shared_mem".to_owned(), &3.0),
+            (&"kineto__block_limit_warps".to_owned(), &8.0),
+        ]
+    );
+}
+
+#[test]
+fn more_shared_memory_than_kineto_calculates_with_has_no_estimate() {
+    let text = r#"[{"cat":"kernel","name":"k","dur":0,"args":{"shared memory":188636,"warps per SM":12.0,
+        "est. achieved occupancy %":0,"occupancy":{"blockLimitSharedMem":0}}}]"#;
+    let metrics = &read_trace(text).expect("events").measurements[0].metrics;
+    let names: Vec<&str> = metrics.keys().map(String::as_str).collect();
+    assert_eq!(names, ["kineto__warps_per_sm", "launch__shared_mem_per_block"]);
 }
 
 #[test]

@@ -87,7 +87,7 @@ impl<'a> Found<'a> {
             return 0;
         };
         // Of a quoted table every row begins with a quote; anything else is output of the program.
-        if table.header.quoted && !line.starts_with('"') {
+        if table.header.quoted && !line.trim_start().starts_with('"') {
             return 0;
         }
         let mut record = Record::split(line, table.header.separator);
@@ -131,7 +131,7 @@ impl<'a> Found<'a> {
         }
         let record = Record::split(line, ',');
         let [first, names @ ..] = record.cells.as_slice() else { return };
-        if ["Display Name", "device__attribute_display_name", "Device Name"].contains(&first.trim()) {
+        if ["Display Name", "display_name", "device__attribute_display_name", "Device Name"].contains(&first.trim()) {
             let names = names.iter().map(|name| name.trim()).filter(|name| name.contains(|c: char| c.is_alphabetic()));
             self.gpus.extend(names.map(str::to_owned));
         }
@@ -200,7 +200,9 @@ fn header(line: &str) -> Option<(Flavour, Header<'_>)> {
     if !(line.contains("Kernel Name") || line.contains("Metric Name") || cut_off()) {
         return None;
     }
-    let line = line.trim_start_matches('\u{feff}').trim();
+    // Output of the program may end without a line's end.
+    let first = ["\"ID\",", "\"Process ID\","].iter().filter_map(|column| line.find(column)).min();
+    let line = first.and_then(|at| line.get(at..)).unwrap_or(line).trim_start_matches('\u{feff}').trim();
     SEPARATORS.into_iter().find_map(|separator| {
         let record = Record::split(line, separator);
         let flavour = flavour(&record)?;

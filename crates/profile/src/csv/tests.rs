@@ -85,6 +85,20 @@ fn what_the_program_prints_is_skipped() {
 }
 
 #[test]
+fn a_header_behind_output_and_lines_that_are_indented() {
+    let table = details(&[
+        r#"0|"Occupancy","Block Limit Registers","block","5","#,
+        r#"1|"Occupancy","Block Limit Registers","block","6","#,
+    ]);
+    let indented: String = table.lines().map(|line| format!("    {line}\n")).collect();
+    for text in [format!("finished in 3 s{table}"), indented] {
+        let read = all(&text);
+        let limits: Vec<_> = read.measurements.iter().map(|one| one.get("launch__occupancy_limit_registers")).collect();
+        assert_eq!(limits, [Some(5.0), Some(6.0)]);
+    }
+}
+
+#[test]
 fn a_bad_line_is_a_fault_and_loses_nothing_else() {
     let mut text = details(&[
         r#"0|"Occupancy","Block Limit Registers","block","5","#,
@@ -232,8 +246,9 @@ fn decimals_of_the_locale() {
 fn tables_joined_and_a_session_page_behind() {
     let one = details(&[r#"0|"Occupancy","Block Limit Registers","block","5","#]);
     let two = details(&[r#"0|"Occupancy","Block Limit Registers","block","6","#]);
-    let text =
-        format!("{one}{two}\n\"Launch Settings\",\"\"\n\"Display Name\",\"NVIDIA H100 PCIe\"\n\n\"x\",\"y\"\n{one}");
+    let text = format!(
+        "{one}{two}\n\"Device Attribute\",\"Device 0\"\n\"display_name\",\"NVIDIA H100 PCIe\"\n\n\"x\",\"y\"\n{one}"
+    );
     let read = all(&text);
     let limits: Vec<_> = read.measurements.iter().map(|one| one.get("launch__occupancy_limit_registers")).collect();
     assert_eq!(limits, [Some(5.0), Some(6.0), Some(5.0)]);
