@@ -4,6 +4,7 @@
 //! NVIDIA's reader is a wheel that is fetched when the check runs; nothing of it is committed. Reports are brought by
 //! whoever runs the check: their licences are not ours to give on.
 
+mod curves;
 mod labels;
 mod values;
 
@@ -21,6 +22,9 @@ pub(crate) struct Options {
     /// Compare the verdicts with the labels that readers gave public launches instead
     #[arg(long)]
     labels: bool,
+    /// Compare the occupancy engine with the curves in the reports instead
+    #[arg(long, conflicts_with = "labels")]
+    curves: bool,
 }
 
 pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
@@ -28,7 +32,11 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     if reports.is_empty() {
         bail!("no reports in {:?}", options.paths);
     }
-    if options.labels { labels::compare(&reports) } else { values::compare(&reports) }
+    match (options.labels, options.curves) {
+        (true, _) => labels::compare(&reports),
+        (_, true) => curves::compare(&reports),
+        _ => values::compare(&reports),
+    }
 }
 
 /// The reports in folders and among files, sorted.
