@@ -1,10 +1,11 @@
-//! Real launch shapes by kernel name, from a CSV file: `kernel,block,shared_dynamic`.
+//! Real launch shapes by kernel name: from a CSV file `kernel,block,shared_dynamic`, or from what a profiler measured.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use occupant_binary::shorten;
+use occupant_profile::{Measurement, ProfileError};
 use thiserror::Error;
 
 use crate::size::{parse_block, parse_size};
@@ -44,6 +45,12 @@ pub enum LaunchesError {
         /// The column.
         column: &'static str,
     },
+    /// A profiler's file that can't be read.
+    #[error(transparent)]
+    Profile(#[from] ProfileError),
+    /// A profiler's file without a launch shape.
+    #[error("no launch in it has a kernel name and a block size")]
+    Empty,
     /// A value that is none.
     #[error("line {line}: `{found}` is no {what}")]
     Value {
@@ -92,6 +99,39 @@ impl Launches {
         Ok(launches)
     }
 
+    /// Reads a file of any kind: the CSV, a profiler's report, the CSV it prints, or a PyTorch trace.
+    ///
+    /// # Errors
+    /// [`LaunchesError`]: of the CSV where it is no profiler's file either.
+    pub fn read_any(bytes: &[u8]) -> Result<Self, LaunchesError> {
+        let start = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
+        let binary = occupant_profile::ncu::is_report(bytes) || matches!(start, Some(b'{' | b'['));
+        if binary {
+            return Self::of_measurements(&occupant_profile::read(bytes)?.measurements);
+        }
+        Self::read(bytes).or_else(|error| match (error, occupant_profile::read(bytes)) {
+            (LaunchesError::MissingColumn { .. } | LaunchesError::Csv(_), Ok(read))
+                if !read.measurements.is_empty() =>
+            {
+                Self::of_measurements(&read.measurements)
+            }
+            (error, _) => Err(error),
+        })
+    }
+
+    /// The launches that a profiler measured. Traces tell static and dynamic shared memory together only: dynamic shared
+    /// memory is then not known.
+    fn of_measurements(measured: &[Measurement]) -> Result<Self, LaunchesError> {
+        let mut launches = Self::default();
+        for measured in measured {
+            let Some(block) = measured.threads().and_then(|threads| u32::try_from(threads).ok()) else { continue };
+            let dynamic = measured.get("launch__shared_mem_per_block_dynamic").map(|bytes| bytes as u32);
+            let name = measured.mangled.clone().unwrap_or_else(|| measured.name.clone());
+            launches.by_name.entry(name).or_default().launches.insert(Launch { block, shared_dynamic: dynamic });
+        }
+        if launches.by_name.is_empty() { Err(LaunchesError::Empty) } else { Ok(launches) }
+    }
+
     /// The launches of a kernel, found by its mangled or demangled name, or by the demangled name without parameters and
     /// with or without return type.
     #[must_use]
@@ -134,6 +174,20 @@ mod tests {
         let launches = Launches::read(csv.as_bytes()).unwrap();
         assert_eq!(launches.of("_Z1kIfLi8EEvPf", "void k<float, 8>(float*)")[0].block, 128);
         assert_eq!(launches.unmatched(), ["nosuch"]);
+    }
+
+    #[test]
+    fn what_a_profiler_printed() {
+        let csv = "\"ID\",\"Kernel Name\",\"Block Size\",\"Grid Size\",\"CC\",\"launch__shared_mem_per_block_dynamic\"\n\
+                   \"\",\"\",\"\",\"\",\"\",\"byte/block\"\n\
+                   \"0\",\"saxpy(int, float *)\",\"(256, 1, 1)\",\"(80, 1, 1)\",\"9.0\",\"49152\"\n";
+        let launches = Launches::read_any(csv.as_bytes()).unwrap();
+        let found = launches.of("_Z5saxpyiPf", "saxpy(int, float *)");
+        assert_eq!(found, [Launch { block: 256, shared_dynamic: Some(49152) }]);
+        let trace = r#"{"traceEvents": [{"ph": "X", "cat": "kernel", "name": "saxpy(int)", "ts": 1, "dur": 5,
+            "args": {"grid": [80, 1, 1], "block": [128, 2, 1], "registers per thread": 16, "shared memory": 0}}]}"#;
+        let launches = Launches::read_any(trace.as_bytes()).unwrap();
+        assert_eq!(launches.of("_Z5saxpyi", "saxpy(int)"), [Launch { block: 256, shared_dynamic: None }]);
     }
 
     #[test]

@@ -14,7 +14,7 @@ const LARGEST_STREAM: u64 = 4 << 30;
 /// The real launches of a file that was named, none where there is none.
 pub(crate) fn launches(path: Option<&Path>) -> anyhow::Result<Launches> {
     let Some(path) = path else { return Ok(Launches::default()) };
-    let read = lines(path).map_err(anyhow::Error::from).and_then(|file| Ok(Launches::read(file)?));
+    let read = whole(path, LARGEST_STREAM).and_then(|bytes| Ok(Launches::read_any(&bytes)?));
     read.with_context(|| path.display().to_string())
 }
 

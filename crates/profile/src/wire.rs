@@ -33,6 +33,7 @@ impl<'a> Slice<'a> {
     }
 
     /// The first `length` bytes and what follows them.
+    #[inline]
     pub(crate) fn split(self, length: u64, what: &'static str) -> Result<(Self, Self), ProfileError> {
         let cut = usize::try_from(length).ok().and_then(|length| self.bytes.split_at_checked(length));
         let Some((head, tail)) = cut else {
@@ -55,7 +56,18 @@ impl<'a> Slice<'a> {
         std::str::from_utf8(self.bytes).map_err(found)
     }
 
+    #[inline]
     fn varint(self) -> Result<(u64, Self), ProfileError> {
+        // Most numbers are below 128: keys, lengths of values.
+        if let Some((first, rest)) = self.bytes.split_first()
+            && *first < 0x80
+        {
+            return Ok((u64::from(*first), Self { bytes: rest, offset: self.offset.saturating_add(1) }));
+        }
+        self.long_varint()
+    }
+
+    fn long_varint(self) -> Result<(u64, Self), ProfileError> {
         let mut value = 0_u64;
         for (at, byte) in self.bytes.iter().enumerate().take(10) {
             let shift = at.saturating_mul(7) as u32;
@@ -85,6 +97,7 @@ pub(crate) struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
+    #[inline]
     fn step(&mut self) -> Result<Field<'a>, ProfileError> {
         let start = self.rest.offset;
         let (key, rest) = self.rest.varint()?;
@@ -116,6 +129,7 @@ impl<'a> Fields<'a> {
 impl<'a> Iterator for Fields<'a> {
     type Item = Result<Field<'a>, ProfileError>;
 
+    #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         if self.rest.bytes.is_empty() {
             return None;

@@ -8,6 +8,7 @@ mod engine;
 mod limit;
 mod need;
 mod questions;
+mod reports;
 mod scan;
 
 use std::time::Instant;
@@ -35,6 +36,9 @@ pub(crate) struct Options {
     /// Only the model of needed warps
     #[arg(long, conflicts_with_all = ["scans", "sass", "questions"])]
     need: bool,
+    /// Only the reader of profiler reports, on those of a folder
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["scans", "sass", "questions", "need"])]
+    reports: Option<std::path::PathBuf>,
 }
 
 pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
@@ -43,6 +47,9 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     }
     if options.questions {
         return questions::run(options.rounds);
+    }
+    if let Some(folder) = &options.reports {
+        return reports::run(folder);
     }
     if options.need {
         return need::run(options.rounds);

@@ -55,7 +55,7 @@ pub(super) fn run(folder: &PathBuf) -> anyhow::Result<()> {
     println!(
         "| launch | warps | lifetime measured | predicted | IPC measured | predicted | binding, busy measured | predicted | top wait |"
     );
-    println!("|---|---|---|---|---|---|---|---|---|");
+    println!("|---|---|---|---|---|---|---|---|---|---|");
     let mut score = Score::default();
     for case in &cases {
         let formula = fitted.get(&case.repository).copied().unwrap_or(Formula::FITTED);
@@ -125,6 +125,19 @@ fn load(folder: &PathBuf) -> anyhow::Result<(Vec<Case>, Vec<(String, Unguided)>)
     Ok((cases, refused))
 }
 
+/// The kind of a kernel, by its code.
+fn class(case: &Case) -> &'static str {
+    let Ok(analysis) = &case.profiled.code else { return "unknown" };
+    let content = analysis.content();
+    let repeats = |count: &f64| *count > 1.5;
+    match (content.barriers > 0, case.launch.guide.counts.iter().any(repeats)) {
+        (true, true) => "loops with barriers",
+        (true, false) => "barriers, no loop",
+        (false, true) => "loops",
+        (false, false) => "streaming",
+    }
+}
+
 fn lifetime(case: &Case, formula: Formula) -> Lifetime {
     Lifetime::new(case.launch.model.one_warp_cycles, &case.launch.guide.demand, formula)
 }
@@ -157,6 +170,7 @@ fn fit<'c>(cases: impl Iterator<Item = &'c Case>) -> Formula {
 #[derive(Default)]
 struct Score {
     errors: Vec<f64>,
+    by_class: BTreeMap<&'static str, Vec<f64>>,
     roofline_errors: Vec<f64>,
     aggregate_errors: Vec<f64>,
     busy_errors: Vec<f64>,
@@ -173,6 +187,7 @@ impl Score {
         let model = lifetime(case, formula);
         let predicted = model.cycles(observed.resident);
         self.errors.push(predicted / observed.lifetime - 1.0);
+        self.by_class.entry(class(case)).or_default().push(predicted / observed.lifetime - 1.0);
         // Without a timeline: what the resources alone would take, and as much again that a soft knee adds to a warp alone.
         let soft = Lifetime::new(1.0, &case.launch.guide.demand, formula).cycles(observed.resident);
         self.roofline_errors.push(soft / observed.lifetime - 1.0);
@@ -199,8 +214,9 @@ impl Score {
         let place = self.place(case);
         let instructions: f64 = case.launch.guide.counts.iter().sum();
         println!(
-            "| {} | {:.1} | {:.0} | {:.0} ({:+.0} %) | {:.2} | {:.2} | {} {measured:.0} % | {:.0} % | {place} |",
+            "| {} | {} | {:.1} | {:.0} | {:.0} ({:+.0} %) | {:.2} | {:.2} | {} {measured:.0} % | {:.0} % | {place} |",
             case.name,
+            class(case),
             observed.resident,
             observed.lifetime,
             predicted,
@@ -257,6 +273,9 @@ impl Score {
             at(0.9),
             at(1.0)
         );
+        for (class, errors) in &self.by_class {
+            println!("  {class}: {:.1} % of {}", mean(errors) * 100.0, errors.len());
+        }
         println!(
             "with the sum of executions alone: {:.1} % mean error of {} launches, {} within a factor of 1.5",
             mean(&self.aggregate_errors) * 100.0,

@@ -161,6 +161,7 @@ pub fn verdict(measured: &Measurement) -> Verdict {
     let step = step::of(&facts).filter(|_| judged.label == Label::LatencyBoundWarpsHelp);
     let mut findings = Vec::new();
     findings.extend(step.as_ref().map(|step| step.says.clone()));
+    findings.extend(step.as_ref().and_then(|_| warps_help::room(&facts)));
     findings.extend(roofline::finding(&facts));
     findings.extend(lanes::findings(&facts));
     findings.extend(nvidia::contradictions(&facts, &judged));
@@ -213,4 +214,104 @@ fn mostly(mix: &Mix) -> String {
     mix.top().map_or_else(String::new, |top| {
         format!("warps wait mostly for {} ({:.0} % of their time)", top.reason.waits_for, top.share * 100.0)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use occupant_profile::Flavour;
+
+    use super::*;
+
+    /// A launch on 100 SMs, well filled, with nothing near its ceiling; `changes` are set on top.
+    fn launch(changes: &[(&str, f64)]) -> Measurement {
+        let mut measured = Measurement::new(Flavour::Report, "kernel".to_owned());
+        let usual = [
+            ("launch__grid_size", 4000.0),
+            ("launch__block_size", 256.0),
+            ("launch__registers_per_thread", 96.0),
+            ("launch__waves_per_multiprocessor", 20.0),
+            ("device__attribute_multiprocessor_count", 100.0),
+            ("sm__maximum_warps_per_active_cycle_pct", 25.0),
+            ("sm__warps_active.avg.pct_of_peak_sustained_active", 24.0),
+            ("sm__throughput.avg.pct_of_peak_sustained_elapsed", 30.0),
+            ("gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed", 40.0),
+            ("smsp__issue_active.avg.per_cycle_active", 0.3),
+            ("smsp__warps_eligible.avg.per_cycle_active", 0.4),
+            ("smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio", 10.0),
+            ("smsp__average_warps_issue_stalled_wait_per_issue_active.ratio", 2.0),
+            ("smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio", 1.0),
+            ("smsp__average_warps_issue_stalled_selected_per_issue_active.ratio", 1.0),
+        ];
+        for (metric, value) in usual.iter().chain(changes) {
+            measured.metrics.insert((*metric).to_owned(), *value);
+        }
+        measured
+    }
+
+    fn label(changes: &[(&str, f64)]) -> (Label, WouldHelp) {
+        let found = verdict(&launch(changes));
+        (found.label, found.help)
+    }
+
+    #[test]
+    fn each_rule_and_its_edge() {
+        assert_eq!(label(&[]), (Label::LatencyBoundWarpsHelp, WouldHelp::Yes));
+        let memory = "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed";
+        assert_eq!(label(&[(memory, 80.0)]), (Label::ThroughputBound, WouldHelp::No));
+        assert_eq!(label(&[(memory, 79.9)]).0, Label::LatencyBoundWarpsHelp);
+        let waves = "launch__waves_per_multiprocessor";
+        assert_eq!(label(&[(waves, 0.89)]), (Label::GridTooSmall, WouldHelp::No));
+        assert_eq!(label(&[(waves, 0.9)]).0, Label::LatencyBoundWarpsHelp);
+        assert_eq!(label(&[("launch__grid_size", 99.0)]).0, Label::GridTooSmall);
+        let issue = ("smsp__issue_active.avg.per_cycle_active", 0.6);
+        assert_eq!(
+            label(&[issue, ("smsp__warps_eligible.avg.per_cycle_active", 1.0)]),
+            (Label::EnoughWarps, WouldHelp::No)
+        );
+        assert_eq!(label(&[issue, ("smsp__warps_eligible.avg.per_cycle_active", 0.9)]).0, Label::LatencyBoundWarpsHelp);
+        let achieved = "sm__warps_active.avg.pct_of_peak_sustained_active";
+        assert_eq!(label(&[(achieved, 14.9)]), (Label::Imbalance, WouldHelp::No));
+        assert_eq!(label(&[(achieved, 15.1)]).0, Label::LatencyBoundWarpsHelp);
+        let barrier = "smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio";
+        assert_eq!(label(&[(barrier, 12.1)]), (Label::LatencyBoundOther, WouldHelp::No));
+        assert_eq!(label(&[(barrier, 11.9)]).0, Label::LatencyBoundWarpsHelp);
+        let full = [("sm__maximum_warps_per_active_cycle_pct", 100.0), (achieved, 95.0)];
+        assert_eq!(label(&full), (Label::LatencyBoundOther, WouldHelp::No));
+    }
+
+    #[test]
+    fn what_was_not_measured_is_asked_for() {
+        let mut measured = launch(&[]);
+        measured.metrics.retain(|metric, _| !metric.contains("stalled"));
+        let found = verdict(&measured);
+        assert_eq!((found.label, found.help), (Label::CannotTell, WouldHelp::Unknown));
+        assert_eq!(found.missing, ["--section WarpStateStats"]);
+        measured.metrics.insert("sm__maximum_warps_per_active_cycle_pct".to_owned(), 100.0);
+        measured.metrics.remove("sm__warps_active.avg.pct_of_peak_sustained_active");
+        let found = verdict(&measured);
+        assert_eq!((found.label, found.help), (Label::CannotTell, WouldHelp::No));
+        assert_eq!(verdict(&Measurement::new(Flavour::Report, String::new())).missing.len(), 5);
+    }
+
+    #[test]
+    fn a_rule_of_nvidia_that_the_evidence_denies_is_told() {
+        let mut measured = launch(&[("gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed", 91.0)]);
+        measured.said.push(occupant_profile::Said {
+            rule: "TheoreticalOccupancy".to_owned(),
+            text: String::new(),
+            speedup: Some((occupant_profile::ncu::SpeedupKind::Local, 75.0)),
+        });
+        let told = |found: &Verdict| found.findings.iter().any(|finding| finding.contains("TheoreticalOccupancy"));
+        assert!(told(&verdict(&measured)));
+        measured.metrics.insert("gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed".to_owned(), 40.0);
+        assert!(!told(&verdict(&measured)), "there the rule is right");
+    }
+
+    #[test]
+    fn reasons_are_known_once() {
+        let mut names: Vec<&str> = REASONS.iter().map(|reason| reason.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), REASONS.len());
+    }
 }

@@ -30,3 +30,13 @@ pub(super) fn judge(facts: &Facts<'_>) -> Option<Judged> {
     evidence.extend(stalls_shown(&facts.mix));
     Some(Judged { label: Label::LatencyBoundWarpsHelp, help: WouldHelp::Yes, says, evidence })
 }
+
+/// How much more the busiest unit allows: no number of warps gives more.
+pub(super) fn room(facts: &Facts<'_>) -> Option<String> {
+    let busiest = facts.busiest().filter(|used| used.percent > 0.0)?;
+    let most = 100.0 / busiest.of_ceiling.unwrap_or(busiest.percent);
+    Some(format!(
+        "hiding all of it could make the launch at most {most:.1} times as fast: then {} is full",
+        busiest.unit
+    ))
+}

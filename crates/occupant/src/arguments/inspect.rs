@@ -117,7 +117,8 @@ pub(crate) struct InspectFlags {
     /// Dynamic shared memory per block for kernels that may use it
     #[arg(long, alias = "smem-dynamic", value_name = "SIZE", value_parser = size, help_heading = "Launch shape")]
     shared_dynamic: Option<u32>,
-    /// Real launch shapes by kernel name: CSV with kernel,block,shared_dynamic; `-` for standard input
+    /// Real launch shapes by kernel name: CSV with kernel,block,shared_dynamic, a profiler report or a PyTorch trace; `-` for
+    /// standard input
     #[arg(long, value_name = "FILE", help_heading = "Launch shape")]
     pub(crate) launches: Option<PathBuf>,
     #[command(flatten)]

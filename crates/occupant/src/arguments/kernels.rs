@@ -23,7 +23,8 @@ pub(crate) struct KernelFlags {
     /// Only images of this architecture; repeat for several
     #[arg(long, value_name = "ARCH", requires = "paths", help_heading = "Kernels of a file")]
     arch: Vec<Architecture>,
-    /// Real launch shapes by kernel name: CSV with kernel,block,shared_dynamic; `-` for standard input
+    /// Real launch shapes by kernel name: CSV with kernel,block,shared_dynamic, a profiler report or a PyTorch trace; `-` for
+    /// standard input
     #[arg(long, value_name = "FILE", requires = "paths", help_heading = "Kernels of a file")]
     pub(crate) launches: Option<PathBuf>,
 }
