@@ -38,7 +38,7 @@ fn one(launch: &VerdictRecord, width: usize) -> String {
     text += &findings(launch, width);
     text += &evidence(launch, width);
     text += &reconciled(launch, width);
-    if !launch.missing.is_empty() {
+    if !launch.missing.is_empty() && launch.verdict != "cannot_tell" {
         text += &format!("\n{}", wrapped(&format!("not measured: {}", launch.missing.join(" ")), width, 2));
     }
     text
@@ -162,10 +162,11 @@ fn stalls(launch: &VerdictRecord, width: usize) -> String {
     }
     let mut text = "\nwhat the resident warps do\n".to_owned();
     for stall in shown {
-        let warps = match stall.warps_hide {
-            Some(true) => "; more warps hide it",
-            Some(false) => "; more warps don't",
-            None => "",
+        // That warps hide a wait says nothing where they can't help the launch.
+        let warps = match (stall.warps_hide, launch.occupancy_would_help) {
+            (Some(true), "yes") => "; more warps hide it",
+            (Some(false), "yes") => "; more warps don't",
+            _ => "",
         };
         let what = match stall.reason {
             "selected" => "issue".to_owned(),

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use anyhow::{Context, bail};
+use occupant_advice::verdict::measured_shape;
 use occupant_hardware::limits;
 use occupant_occupancy::{Carveout, Shape, occupancy};
 use occupant_profile::Measurement;
@@ -67,19 +68,11 @@ pub(super) fn compare(reports: &[PathBuf]) -> anyhow::Result<()> {
 
 /// The launch's shape, with the carve-out that the profiler's version computes with.
 fn shape(measured: &Measurement) -> Option<Shape> {
-    let whole = |metric: &str| measured.get(metric).map(|value| value as u32);
-    let config = whole("launch__shared_mem_config_size").filter(|bytes| *bytes > 0);
+    let config = measured.get("launch__shared_mem_config_size").map(|bytes| bytes as u32).filter(|bytes| *bytes > 0);
     // Until 2021.2 the largest carve-out was taken, from 2022.4 on the one that the driver chose.
     let chosen = measured.profiler.as_deref().is_some_and(|version| version >= "2022.4");
-    Some(Shape {
-        registers_per_thread: whole("launch__registers_per_thread")?,
-        threads_per_block: u32::try_from(measured.threads()?).ok()?,
-        shared_static: whole("launch__shared_mem_per_block_static")?,
-        shared_dynamic: whole("launch__shared_mem_per_block_dynamic")?,
-        barriers: whole("launch__barrier_count").unwrap_or(0),
-        carveout: config.filter(|_| chosen).map_or(Carveout::Default, Carveout::Bytes),
-        ..Shape::default()
-    })
+    let carveout = config.filter(|_| chosen).map_or(Carveout::Default, Carveout::Bytes);
+    Some(Shape { carveout, ..measured_shape(measured)? })
 }
 
 #[allow(clippy::too_many_arguments, reason = "one point needs all of them, and nothing else does")]

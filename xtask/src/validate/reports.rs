@@ -65,20 +65,23 @@ pub(super) fn run(folder: &PathBuf) -> anyhow::Result<()> {
     score.print();
     println!();
     println!("refused: {} launches", refused.len());
-    let mut reasons: BTreeMap<&str, Vec<&String>> = BTreeMap::new();
+    let mut reasons: BTreeMap<&str, BTreeMap<&String, (usize, &str)>> = BTreeMap::new();
     for (name, why) in &refused {
-        reasons.entry(why.code).or_default().push(name);
+        reasons.entry(why.code).or_default().entry(name).or_insert((0, &why.says)).0 += 1;
     }
     for (code, names) in reasons {
-        println!("  {code}: {}", names.len());
-        if let Some((name, why)) = refused.iter().find(|(_, why)| why.code == code) {
-            println!("    e.g. {name}: {}", why.says);
+        println!("  {code}: {}", names.values().map(|(times, _)| times).sum::<usize>());
+        for (name, (times, says)) in names {
+            println!("    {name}{}: {says}", if times > 1 { format!(" ({times} launches)") } else { String::new() });
         }
     }
     score.check()
 }
 
-fn load(folder: &PathBuf) -> anyhow::Result<(Vec<Case>, Vec<(String, Unguided)>)> {
+/// Launches that are not modelled, each with why.
+type Refused = Vec<(String, Unguided)>;
+
+fn load(folder: &PathBuf) -> anyhow::Result<(Vec<Case>, Refused)> {
     let (mut cases, mut refused) = (Vec::new(), Vec::new());
     let mut seen = std::collections::BTreeSet::new();
     for path in crate::reports::reports(std::slice::from_ref(folder))? {

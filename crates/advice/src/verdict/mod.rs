@@ -24,7 +24,7 @@ use occupant_profile::Measurement;
 pub use facts::{Fact, Facts, Use};
 pub use roofline::{Position, Roofline};
 pub use stalls::{Mix, REASONS, Reason, Stall, Warps};
-pub use step::Step;
+pub use step::{Step, measured_shape};
 
 /// What limited a launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

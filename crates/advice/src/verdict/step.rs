@@ -2,6 +2,7 @@
 
 use occupant_hardware::limits;
 use occupant_occupancy::{Axis, Shape, slack};
+use occupant_profile::{Flavour, Measurement};
 
 use super::facts::Facts;
 
@@ -18,22 +19,25 @@ pub struct Step {
     pub says: String,
 }
 
-/// The shape that a launch was measured with.
-pub(super) fn shape(facts: &Facts<'_>) -> Option<Shape> {
-    let whole = |metric: &str| facts.measured.get(metric).map(|value| value as u32);
+/// The shape that a launch was measured with; `None` where a part that bounds blocks was not measured.
+#[must_use]
+pub fn measured_shape(measured: &Measurement) -> Option<Shape> {
+    let whole = |metric: &str| measured.get(metric).filter(|value| *value >= 0.0).map(|value| value as u32);
+    // Traces tell static and dynamic shared memory together.
+    let together = || whole("launch__shared_mem_per_block").filter(|_| measured.flavour == Flavour::Trace);
     Some(Shape {
         registers_per_thread: whole("launch__registers_per_thread")?,
-        threads_per_block: u32::try_from(facts.measured.threads()?).ok()?,
-        shared_static: whole("launch__shared_mem_per_block_static").unwrap_or(0),
+        threads_per_block: u32::try_from(measured.threads()?).ok().filter(|threads| *threads > 0)?,
+        shared_static: whole("launch__shared_mem_per_block_static").or_else(together).unwrap_or(0),
         shared_dynamic: whole("launch__shared_mem_per_block_dynamic").unwrap_or(0),
-        barriers: whole("launch__barrier_count").unwrap_or(1),
+        barriers: whole("launch__barrier_count").unwrap_or(0),
         ..Shape::default()
     })
 }
 
 pub(super) fn of(facts: &Facts<'_>) -> Option<Step> {
     let limits = limits(facts.capability?).ok()?;
-    let shape = shape(facts)?;
+    let shape = measured_shape(facts.measured)?;
     let now = occupant_occupancy::occupancy(limits, &shape).ok()?;
     let limiters: Vec<&'static str> = now.limiters().iter().map(|resource| resource.name()).collect();
     let gains = slack(limits, &shape).ok()?;

@@ -7,7 +7,7 @@ use super::{Judged, Label, WouldHelp, unit_shown};
 pub(super) fn judge(facts: &Facts<'_>) -> Option<Judged> {
     let full = facts.units.iter().filter(|used| is_full(used, facts)).collect::<Vec<_>>();
     // Named units tell more than "the busiest part".
-    let named = full.iter().find(|used| !used.unit.starts_with("the busiest"));
+    let named = full.iter().find(|used| !used.unit.starts_with("the busiest") && used.unit != "memory requests");
     let top = named.or_else(|| full.first())?;
     let close = match top.of_ceiling {
         Some(of_ceiling) => {
@@ -17,8 +17,7 @@ pub(super) fn judge(facts: &Facts<'_>) -> Option<Judged> {
         None if top.of_active => format!("{:.0} % of its peak while the SMs have warps", top.percent),
         None => format!("{:.0} % of its peak", top.percent),
     };
-    let says =
-        format!("{} is at {close}: more warps would only queue for it; give it less work", capitalised(top.unit));
+    let says = format!("{} at {close}: more warps would only queue for it; give it less work", capitalised(top.unit));
     Some(Judged {
         label: Label::ThroughputBound,
         help: WouldHelp::No,

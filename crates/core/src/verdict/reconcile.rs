@@ -1,5 +1,6 @@
 //! The report's occupancy limits against this project's engine: each disagreement explained, or flagged as unexplained.
 
+use occupant_advice::verdict::measured_shape;
 use occupant_hardware::limits;
 use occupant_occupancy::{Carveout, Occupancy, Shape, occupancy};
 use occupant_profile::Measurement;
@@ -12,23 +13,10 @@ const LEAST_REGISTERS: u32 = 16;
 /// How far percentages may be apart and be the same number, rounded.
 const SAME_PERCENT: f64 = 0.01;
 
-/// The shape that a launch was profiled with.
-pub(super) fn shape(measured: &Measurement) -> Option<Shape> {
-    let whole = |metric: &str| measured.get(metric).filter(|value| *value >= 0.0).map(|value| value as u32);
-    Some(Shape {
-        registers_per_thread: whole("launch__registers_per_thread")?,
-        threads_per_block: u32::try_from(measured.threads()?).ok().filter(|threads| *threads > 0)?,
-        shared_static: whole("launch__shared_mem_per_block_static").unwrap_or(0),
-        shared_dynamic: whole("launch__shared_mem_per_block_dynamic").unwrap_or(0),
-        barriers: whole("launch__barrier_count").unwrap_or(0),
-        ..Shape::default()
-    })
-}
-
 /// Occupancy by the engine, with the SM's largest carve-out and with the one of the launch.
 pub(super) fn engine(measured: &Measurement) -> Option<(Occupancy, Option<Occupancy>)> {
     let limits = limits(measured.capability?).ok()?;
-    let shape = shape(measured)?;
+    let shape = measured_shape(measured)?;
     let with = |carveout| occupancy(limits, &Shape { carveout, ..shape }).ok();
     let config = measured.get("launch__shared_mem_config_size").filter(|bytes| *bytes > 0.0).map(|bytes| bytes as u32);
     Some((with(Carveout::Default)?, config.and_then(|config| with(Carveout::Bytes(config)))))
