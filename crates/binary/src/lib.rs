@@ -36,6 +36,7 @@ mod loader;
 mod names;
 mod ptx;
 mod reader;
+mod sections;
 mod source;
 
 pub use artifact::{Artifact, Fault, Module};
@@ -49,4 +50,5 @@ pub use fatbin::{Entry, Image, ImageKind, Payload, Unpacked};
 pub use kernel_name::{NameShape, name_shape};
 pub use loader::{Choice, choose};
 pub use names::{demangle, shorten};
+pub use sections::{PlainSection, plain_sections};
 pub use source::{Source, Window};

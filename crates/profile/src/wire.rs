@@ -1,4 +1,5 @@
-//! The wire format of protocol buffers: a message is a run of numbered fields. Not for: what the fields mean.
+//! The wire format of protocol buffers, read and written: a message is a run of numbered fields. Not for: what the fields
+//! mean.
 
 use crate::error::ProfileError;
 
@@ -126,6 +127,16 @@ impl<'a> Fields<'a> {
     }
 }
 
+impl<'a> Fields<'a> {
+    /// The next field with the bytes that it is written in, so that it can be kept as it is.
+    pub(crate) fn written(&mut self) -> Option<Result<(Field<'a>, &'a [u8]), ProfileError>> {
+        let before = self.rest.bytes;
+        let field = self.next()?;
+        let taken = before.len().saturating_sub(self.rest.bytes.len());
+        Some(field.map(|field| (field, before.get(..taken).unwrap_or_default())))
+    }
+}
+
 impl<'a> Iterator for Fields<'a> {
     type Item = Result<Field<'a>, ProfileError>;
 
@@ -165,5 +176,59 @@ impl<'a> Field<'a> {
             Payload::Fixed64(bytes) => Some(f64::from_le_bytes(bytes)),
             _ => None,
         }
+    }
+}
+
+/// A message that is being written.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Draft {
+    bytes: Vec<u8>,
+}
+
+impl Draft {
+    pub(crate) fn varint(&mut self, number: u64, value: u64) {
+        self.key(number, 0);
+        self.number(value);
+    }
+
+    pub(crate) fn double(&mut self, number: u64, value: f64) {
+        self.key(number, 1);
+        self.bytes.extend(value.to_le_bytes());
+    }
+
+    pub(crate) fn float(&mut self, number: u64, value: f32) {
+        self.key(number, 5);
+        self.bytes.extend(value.to_le_bytes());
+    }
+
+    pub(crate) fn bytes(&mut self, number: u64, bytes: &[u8]) {
+        self.key(number, 2);
+        self.number(bytes.len() as u64);
+        self.bytes.extend(bytes);
+    }
+
+    pub(crate) fn message(&mut self, number: u64, message: &Self) {
+        self.bytes(number, &message.bytes);
+    }
+
+    /// A field as another message has it.
+    pub(crate) fn as_written(&mut self, field: &[u8]) {
+        self.bytes.extend(field);
+    }
+
+    pub(crate) fn finish(self) -> Vec<u8> {
+        self.bytes
+    }
+
+    fn key(&mut self, number: u64, kind: u64) {
+        self.number(number << 3 | kind);
+    }
+
+    fn number(&mut self, mut value: u64) {
+        while value > 0x7f {
+            self.bytes.push((value & 0x7f) as u8 | 0x80);
+            value >>= 7;
+        }
+        self.bytes.push(value as u8);
     }
 }

@@ -10,6 +10,7 @@ mod kernels;
 mod launch;
 mod need;
 mod shape;
+mod strip;
 mod verdict;
 
 pub(crate) use budget::BudgetOptions;
@@ -21,6 +22,7 @@ pub(crate) use kernels::KernelFlags;
 pub(crate) use launch::LaunchOptions;
 pub(crate) use need::NeedFlags;
 pub(crate) use shape::ShapeFlags;
+pub(crate) use strip::StripFlags;
 pub(crate) use verdict::VerdictFlags;
 
 use clap::{Args, Parser, Subcommand};
@@ -56,6 +58,8 @@ pub(crate) enum Command {
     Need(Box<NeedFlags>),
     /// From a profiler report: was occupancy the limit at all?
     Verdict(Box<VerdictFlags>),
+    /// A profiler report without host name, paths, environment and command line, to be given on
+    Strip(Box<StripFlags>),
     /// What a compiler log or launch error means, and the smallest fixes
     Explain(Box<ExplainOptions>),
     /// GPU models and the limits of their SMs, with sources

@@ -9,6 +9,8 @@ mod metric;
 mod module;
 mod rule;
 mod session;
+mod strip;
+mod write;
 
 use std::borrow::Cow;
 use std::io::Read;
@@ -21,6 +23,8 @@ pub use metric::{Instance, Metric, Value};
 pub use module::{Module, SourceFile};
 pub use rule::{Message, Rule, Speedup, SpeedupKind};
 pub use session::{Device, Session};
+pub use strip::{MaskCubin, Removed, Stripped, strip};
+pub use write::{Private, ReportWriter};
 
 /// What a report starts with.
 const MAGIC: &[u8] = b"NVR\0";

@@ -37,7 +37,7 @@ impl<'a> Module<'a> {
                 (3, Payload::Bytes(text)) => module.ptx = std::str::from_utf8(text.bytes).ok(),
                 (4, Payload::Bytes(bytes)) if !bytes.bytes.is_empty() => module.cubin = Some(bytes.bytes),
                 (6, Payload::Varint(version)) => module.capability = Some(((version >> 16) as u8, version as u8)),
-                (8, Payload::Bytes(file)) => module.files.extend(source_file(file)?),
+                (8, Payload::Bytes(files)) => module.files.extend(source_files(files)?),
                 _ => {}
             }
         }
@@ -51,6 +51,18 @@ impl<'a> Module<'a> {
         self.capability = later.capability.or(self.capability);
         self.files.extend(later.files);
     }
+}
+
+/// The source files of a module: a message around one for each.
+fn source_files(message: Slice<'_>) -> Result<Vec<SourceFile<'_>>, ProfileError> {
+    let mut files = Vec::new();
+    for field in message.fields() {
+        let field = field?;
+        if let (1, Some(slice)) = (field.number, field.slice()) {
+            files.extend(source_file(slice)?);
+        }
+    }
+    Ok(files)
 }
 
 fn source_file(message: Slice<'_>) -> Result<Option<SourceFile<'_>>, ProfileError> {
