@@ -8,6 +8,7 @@
 mod bench;
 mod census;
 mod corpus;
+mod fixture_report;
 mod fixtures;
 mod fuzz;
 mod oracle;
@@ -41,6 +42,12 @@ enum Chore {
     BenchCompare(bench::Options),
     /// Write the tables of docs/census.md again, from cuBLASLt and FlashAttention
     Census,
+    /// Write the made-up profiler report of the fixtures again
+    FixtureReport {
+        /// Only compare with what is committed
+        #[arg(long)]
+        check: bool,
+    },
     /// Rebuild the fixtures with NVIDIA's compilers and say which bytes changed
     Fixtures(fixtures::Options),
     /// Run every fuzz target for a while; needs cargo-fuzz
@@ -62,6 +69,12 @@ fn main() -> anyhow::Result<()> {
         Chore::Corpus(options) => corpus::run(&options),
         Chore::BenchCompare(options) => bench::run(&options),
         Chore::Census => census::run(),
+        Chore::FixtureReport { check } => {
+            let same = fixture_report::write(check)?;
+            println!("fixtures/reports/streams.ncu-rep: {}", if same { "the same" } else { "differs" });
+            anyhow::ensure!(same || !check, "write it again with `cargo xtask fixture-report`");
+            Ok(())
+        }
         Chore::Fixtures(options) => fixtures::run(&options),
         Chore::Fuzz(options) => fuzz::run(&options),
         Chore::Reports(options) => reports::run(&options),

@@ -60,6 +60,8 @@ impl NotModelled {
     }
 }
 
+impl std::error::Error for NotModelled {}
+
 impl fmt::Display for NotModelled {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -57,6 +57,16 @@ shows! {
     need_of_a_file: "need streams.sm_90.cubin --gpu h100-pcie --block 256 --width 100";
     need_narrow: "need streams.sm_90.cubin ladder.sm_90.cubin --gpu h100-sxm --gpu gh200-96gb --kernel copy|scale --width 80";
     need_measured: "need streams.sm_90.cubin --gpu h100-pcie --kernel ^triad$ --block 64 --width 100";
+    verdict_several: "verdict ../reports/streams.ncu-rep --width 160";
+    verdict_several_narrow: "verdict ../reports/streams.ncu-rep --width 80";
+    verdict_one: "verdict ../reports/streams.ncu-rep --launch 1 --width 160";
+    verdict_one_narrow: "verdict ../reports/streams.ncu-rep --kernel triad --width 80";
+    verdict_csv: "verdict ../reports/streams.ncu-rep --format csv";
+    verdict_markdown: "verdict ../reports/streams.ncu-rep --format markdown";
+    verdict_json: "verdict ../reports/streams.ncu-rep --launch 1 --target 80 --json";
+    verdict_no_match: "verdict ../reports/streams.ncu-rep --kernel nosuch --width 80";
+    verdict_no_report: "verdict streams.sm_90.cubin --width 80";
+    inspect_launches_of_a_report: "inspect streams.sm_90.cubin --launches ../reports/streams.ncu-rep --kernel ^triad$|^read$ --width 100";
     need_curve: "need ladder.sm_90.cubin --gpu h200-sxm --kernel ^copy2$ --block 32 --curve --width 80";
     need_curve_wide: "need ladder.sm_90.cubin --gpu h200-sxm --kernel ^copy2$ --block 32 --curve --width 160";
     need_json: "need ladder.sm_80.cubin --gpu a100-sxm4-80gb --kernel ^copy4$ --block 128 --curve --json";

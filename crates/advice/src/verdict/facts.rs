@@ -177,6 +177,14 @@ impl<'a> Facts<'a> {
         self.units.first()
     }
 
+    /// The busiest unit with a name of its own, where one is as busy as whatever is busiest.
+    #[must_use]
+    pub fn busiest_named(&self) -> Option<&Use> {
+        let most = self.busiest()?;
+        let named = |used: &&Use| !used.unit.starts_with("the busiest") && used.unit != "memory requests";
+        self.units.iter().find(named).filter(|used| used.percent >= most.percent - 1.0).or(Some(most))
+    }
+
     /// Percent of a unit, by its name.
     #[must_use]
     pub fn unit(&self, name: &str) -> Option<&Use> {

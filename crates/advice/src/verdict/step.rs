@@ -44,6 +44,7 @@ pub(super) fn of(facts: &Facts<'_>) -> Option<Step> {
     let gain = gains.iter().find_map(|slack| Some((slack, slack.gain?)));
     let blocks = now.blocks_per_sm;
     let by = limiters.iter().map(|name| name.replace('_', " ")).collect::<Vec<_>>().join(" and ");
+    let limit = if limiters == ["shared_memory"] { "limits" } else { "limit" };
     let percent = now.percent();
     let (then, says) = match gain {
         Some((slack, edge)) => {
@@ -59,7 +60,7 @@ pub(super) fn of(facts: &Facts<'_>) -> Option<Step> {
             (
                 Some(after.blocks_per_sm),
                 format!(
-                    "{by} limit an SM to {blocks} {} ({percent:.0} %): {change} makes it {} ({more:.0} %)",
+                    "{by} {limit} an SM to {blocks} {} ({percent:.0} %): {change} makes it {} ({more:.0} %)",
                     if blocks == 1 { "block" } else { "blocks" },
                     after.blocks_per_sm
                 ),
@@ -67,7 +68,7 @@ pub(super) fn of(facts: &Facts<'_>) -> Option<Step> {
         }
         None => (
             None,
-            format!("{by} limit an SM to {blocks} blocks ({percent:.0} %); no single change makes room for one more"),
+            format!("{by} {limit} an SM to {blocks} blocks ({percent:.0} %); no single change makes room for one more"),
         ),
     };
     Some(Step { limiters, blocks, then, says })

@@ -9,7 +9,8 @@ pub(super) fn judge(facts: &Facts<'_>) -> Option<Judged> {
     // Named units tell more than "the busiest part".
     let named = full.iter().find(|used| !used.unit.starts_with("the busiest") && used.unit != "memory requests");
     let top = named.or_else(|| full.first())?;
-    let close = match top.of_ceiling {
+    // A ceiling that is exceeded was inferred too low: it tells nothing.
+    let close = match top.of_ceiling.filter(|percent| *percent <= 100.0) {
         Some(of_ceiling) => {
             let reads = if top.at_least { " with what was measured of it alone" } else { "" };
             format!("{:.0} % of its peak{reads}, {of_ceiling:.0} % of what streams reach on this GPU", top.percent)

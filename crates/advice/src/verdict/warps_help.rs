@@ -14,7 +14,7 @@ pub(super) fn judge(facts: &Facts<'_>) -> Option<Judged> {
     if !bandwidth_is_free || !facts.mix.is_known() || hidden < MOST_OF_THE_WAITING {
         return None;
     }
-    let busiest = facts.busiest().map_or_else(String::new, |used| {
+    let busiest = facts.busiest_named().map_or_else(String::new, |used| {
         format!(" while the busiest unit, {}, is at {:.0} %", used.unit, used.percent)
     });
     let says = format!(
@@ -33,7 +33,7 @@ pub(super) fn judge(facts: &Facts<'_>) -> Option<Judged> {
 
 /// How much more the busiest unit allows: no number of warps gives more.
 pub(super) fn room(facts: &Facts<'_>) -> Option<String> {
-    let busiest = facts.busiest().filter(|used| used.percent > 0.0)?;
+    let busiest = facts.busiest_named().filter(|used| used.percent > 0.0)?;
     let most = 100.0 / busiest.of_ceiling.unwrap_or(busiest.percent);
     Some(format!(
         "hiding all of it could make the launch at most {most:.1} times as fast: then {} is full",
