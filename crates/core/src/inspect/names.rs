@@ -49,11 +49,13 @@ const LARGEST: usize = 32 << 20;
 /// Shards, so that threads seldom wait for each other.
 const SHARDS: usize = 16;
 
+type Shard = HashMap<Arc<str>, Arc<Name>, RandomState>;
+
 /// The names of a file, shared by the threads that read it.
 #[derive(Debug)]
 pub(super) struct Names {
     hasher: RandomState,
-    shards: [Mutex<HashMap<Arc<str>, Arc<Name>, RandomState>>; SHARDS],
+    shards: [Mutex<Shard>; SHARDS],
     /// Bytes of the names that are held.
     bytes: AtomicUsize,
 }
