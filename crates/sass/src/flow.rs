@@ -118,7 +118,6 @@ struct Step {
 
 /// Every instruction that ends a block, in order. One list holds all targets: a list for each would be thousands of
 /// allocations in a section.
-#[derive(Default)]
 struct Steps {
     all: Vec<Step>,
     targets: Vec<usize>,
@@ -201,9 +200,12 @@ impl Flow {
             return flow;
         }
         let count = code.len();
-        let turns: Vec<(usize, Instruction)> = code.of_kind(Kind::Flow).collect();
+        // Some percent of a section: enough room for most, so that the list is not moved again and again.
+        let mut turns: Vec<(usize, Instruction)> = Vec::with_capacity(count / 16);
+        turns.extend(code.of_kind(Kind::Flow));
         let reconvergence = reconvergence(&turns);
-        let mut steps = Steps::default();
+        let mut steps =
+            Steps { all: Vec::with_capacity(turns.len()), targets: Vec::with_capacity(turns.len()), calls: Vec::new() };
         for (number, instruction) in &turns {
             flow.step(*number, instruction, count, &reconvergence, known, &mut steps);
         }
@@ -300,7 +302,8 @@ impl Flow {
         self.starts = Starts::new(entries.iter().chain(&steps.targets).copied().chain(after), count);
         let ends = self.starts.all().skip(1).chain([count]);
         let blocks = self.starts.all().zip(ends);
-        self.blocks = blocks.map(|(start, end)| Block { start, end, ..Block::default() }).collect();
+        self.blocks = Vec::with_capacity(self.starts.up_to(count));
+        self.blocks.extend(blocks.map(|(start, end)| Block { start, end, ..Block::default() }));
     }
 
     fn connect(&mut self, steps: &Steps) {
