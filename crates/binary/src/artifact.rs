@@ -53,8 +53,8 @@ const START: u64 = 4096;
 const LARGEST_SCAN: u64 = 16 << 30;
 /// Bytes scanned first: the next blob mostly follows at once.
 const FIRST_CHUNK: u64 = 4 << 10;
-/// Bytes scanned at a time where none does.
-const CHUNK: u64 = 4 << 20;
+/// Bytes scanned at a time where none does; few enough that they are still in the cache when they are looked at.
+const CHUNK: u64 = 256 << 10;
 
 impl Artifact {
     /// Finds every module of a file that is no archive; [`crate::visit`] goes through archives.

@@ -40,7 +40,8 @@ const ZSTD_LARGEST_RATIO: u64 = 1000;
 /// take to unpack.
 #[derive(Default)]
 pub struct Workspace {
-    bytes: Vec<u8>,
+    /// Never made shorter: what was used once need not be cleared again.
+    room: Vec<u8>,
     #[cfg(feature = "zstd-c")]
     zstd: Option<zstd::bulk::Decompressor<'static>>,
 }
@@ -53,52 +54,53 @@ impl Workspace {
             return Err(BinaryError::TooLarge { what, offset, claimed: size, limit: LARGEST_ENTRY });
         }
         let failed = |reason: String| BinaryError::Unpack { codec: codec.name(), offset, reason };
-        match codec {
+        let written = match codec {
             Codec::Raw => {
-                self.bytes.clear();
-                self.bytes.extend_from_slice(packed);
+                self.room(packed.len() as u64).copy_from_slice(packed);
+                packed.len()
             }
             Codec::Lz4 => {
                 believe(packed, size, LZ4_LARGEST_RATIO).map_err(failed)?;
                 let room = self.room(size);
-                let written =
-                    lz4_flex::block::decompress_into(packed, room).map_err(|error| failed(error.to_string()))?;
-                self.bytes.truncate(written);
+                lz4_flex::block::decompress_into(packed, room).map_err(|error| failed(error.to_string()))?
             }
             Codec::Zstd => {
                 believe(packed, size, ZSTD_LARGEST_RATIO).map_err(failed)?;
-                self.zstd(packed, size).map_err(failed)?;
+                self.zstd(packed, size).map_err(failed)?
             }
+        };
+        if written as u64 != size {
+            return Err(failed(format!("{written} bytes came out, {size} were claimed")));
         }
-        if self.bytes.len() as u64 != size {
-            return Err(failed(format!("{} bytes came out, {size} were claimed", self.bytes.len())));
-        }
-        Ok(&self.bytes)
+        Ok(self.room.get(..written).unwrap_or(&[]))
     }
 
+    /// Room for `size` bytes.
     fn room(&mut self, size: u64) -> &mut [u8] {
-        self.bytes.resize(usize::try_from(size).unwrap_or(usize::MAX), 0);
-        &mut self.bytes
+        let size = usize::try_from(size).unwrap_or(usize::MAX);
+        if self.room.len() < size {
+            self.room.resize(size, 0);
+        }
+        self.room.get_mut(..size).unwrap_or(&mut [])
     }
 
     /// Decodes straight into the room.
     #[cfg(feature = "zstd-c")]
-    fn zstd(&mut self, packed: &[u8], size: u64) -> Result<(), String> {
+    fn zstd(&mut self, packed: &[u8], size: u64) -> Result<usize, String> {
         let mut decoder = match self.zstd.take() {
             Some(decoder) => decoder,
             None => zstd::bulk::Decompressor::new().map_err(|error| error.to_string())?,
         };
         let written = decoder.decompress_to_buffer(packed, self.room(size)).map_err(|error| error.to_string());
         self.zstd = Some(decoder);
-        self.bytes.truncate(written?);
-        Ok(())
+        written
     }
 
     #[cfg(not(feature = "zstd-c"))]
-    fn zstd(&mut self, packed: &[u8], size: u64) -> Result<(), String> {
-        self.bytes.clear();
+    fn zstd(&mut self, packed: &[u8], size: u64) -> Result<usize, String> {
+        self.room.clear();
         let mut decoder = zstd_reader(packed).map_err(|error| error.to_string())?.take(size.saturating_add(1));
-        decoder.read_to_end(&mut self.bytes).map(|_| ()).map_err(|error| error.to_string())
+        decoder.read_to_end(&mut self.room).map_err(|error| error.to_string())
     }
 }
 

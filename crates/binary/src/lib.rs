@@ -23,6 +23,7 @@
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects))]
 
 mod artifact;
+mod common_names;
 mod compression;
 mod container;
 mod cubin;

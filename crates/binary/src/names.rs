@@ -3,6 +3,8 @@
 use cpp_demangle::{DemangleNodeType, DemangleOptions, DemangleWrite, Symbol};
 use std::borrow::Cow;
 
+use crate::common_names;
+
 /// The longest mangled name that is demangled; longer ones could take the demangler too long.
 const LONGEST: usize = 32 << 10;
 /// The longest demangled name that is shown; the longest seen has some 20,000 characters.
@@ -16,12 +18,18 @@ pub fn demangle(name: &str) -> Cow<'_, str> {
     if !mangled.starts_with("_Z") || mangled.len() > LONGEST {
         return Cow::Borrowed(name);
     }
-    let Ok(symbol) = Symbol::new(mangled) else { return Cow::Borrowed(name) };
-    let mut text = Bounded(String::new());
-    match symbol.structured_demangle(&mut text, &DemangleOptions::new()) {
-        Ok(()) => Cow::Owned(text.0),
-        Err(_) => Cow::Borrowed(name),
+    match common_names::demangle(mangled).or_else(|| by_tree(mangled)) {
+        Some(text) => Cow::Owned(text),
+        None => Cow::Borrowed(name),
     }
+}
+
+/// Any name, by way of its tree.
+pub(crate) fn by_tree(mangled: &str) -> Option<String> {
+    let symbol = Symbol::new(mangled).ok()?;
+    let mut text = Bounded(String::new());
+    symbol.structured_demangle(&mut text, &DemangleOptions::new()).ok()?;
+    Some(text.0)
 }
 
 /// Text up to a length: a short name can stand for gigabytes, by substitutions of substitutions.

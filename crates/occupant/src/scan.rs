@@ -2,12 +2,13 @@
 
 use std::io::{self, IsTerminal, Write, stderr};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use occupant_core::report::{Diagnostic, KernelLine, KernelRecord, Severity, Totals};
 use occupant_core::{Event, File as CoreFile, InspectOptions, Summary, inspect};
-use occupant_report::write_json_line;
+use occupant_report::append_json_line;
 
 use crate::file::{Found, Input, Spool, companion, files};
 
@@ -95,8 +96,13 @@ impl<'a> Scan<'a> {
         let mut progress = Progress::new(&name);
         let mut written: io::Result<()> = Ok(());
         let at_once = matches!(self.keep, Keep::Nothing);
+        let buffers = Buffers::default();
         let make = |kernels: Vec<KernelRecord>| {
-            if at_once { Made::Lines(json_lines(&kernels)) } else { Made::Records(kernels) }
+            if !at_once {
+                return Made::Records(kernels);
+            }
+            let mut lines = buffers.take();
+            Made::Lines(append_lines(&mut lines, &kernels).map(|()| lines))
         };
         let (keep, keep_code, code_dropped) = (&mut self.keep, &mut self.keep_code, &mut self.code_dropped);
         let companion = companion(&found.path);
@@ -104,7 +110,11 @@ impl<'a> Scan<'a> {
         let outcome = inspect(&file, &Spool, self.options, &make, &mut |event| match event {
             Event::Progress { done, total } => progress.show(done, total),
             Event::Kernels(Made::Lines(lines)) if written.is_ok() => {
-                written = lines.and_then(|lines| output.write_all(&lines));
+                written = lines.and_then(|lines| {
+                    output.write_all(&lines)?;
+                    buffers.give_back(lines);
+                    Ok(())
+                });
             }
             Event::Kernels(Made::Lines(_)) => {}
             Event::Kernels(Made::Records(records)) => match keep {
@@ -151,10 +161,42 @@ pub(crate) fn kernels(
 
 pub(crate) fn json_lines(kernels: &[KernelRecord]) -> io::Result<Vec<u8>> {
     let mut lines = Vec::new();
-    for kernel in kernels {
-        write_json_line(&mut lines, &KernelLine { schema: "occupant.kernel.v1", kernel })?;
-    }
+    append_lines(&mut lines, kernels)?;
     Ok(lines)
+}
+
+fn append_lines(lines: &mut Vec<u8>, kernels: &[KernelRecord]) -> io::Result<()> {
+    /// What a line takes beside its names, about.
+    const REST: usize = 1500;
+    lines.reserve(kernels.iter().map(|kernel| kernel.name.len() + kernel.demangled.len() + REST).sum());
+    for kernel in kernels {
+        append_json_line(lines, &KernelLine { schema: "occupant.kernel.v1", kernel })?;
+    }
+    Ok(())
+}
+
+/// Buffers that threads fill with lines, used again and again: fresh memory has to be cleared by the system each time.
+#[derive(Default)]
+struct Buffers(Mutex<Vec<Vec<u8>>>);
+
+impl Buffers {
+    /// Larger buffers are not kept, so that a few large images do not fill the memory.
+    const LARGEST: usize = 4 << 20;
+
+    fn held(&self) -> MutexGuard<'_, Vec<Vec<u8>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn take(&self) -> Vec<u8> {
+        self.held().pop().unwrap_or_default()
+    }
+
+    fn give_back(&self, mut buffer: Vec<u8>) {
+        if buffer.capacity() <= Self::LARGEST {
+            buffer.clear();
+            self.held().push(buffer);
+        }
+    }
 }
 
 /// A bar on standard error for long scans in a terminal.

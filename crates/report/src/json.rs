@@ -1,8 +1,8 @@
 //! JSON, pretty for a document and compact for a line of jsonl.
 
-use std::io::{self, Write};
-
 use serde::Serialize;
+
+use crate::json_line::append;
 
 /// A document over several lines, with a newline at its end.
 ///
@@ -12,13 +12,14 @@ pub fn json(report: &impl Serialize) -> serde_json::Result<String> {
     serde_json::to_string_pretty(report).map(|text| text + "\n")
 }
 
-/// Writes a line, with a newline at its end, without holding it.
+/// Appends a line, with a newline at its end.
 ///
 /// # Errors
-/// Where `to` fails.
-pub fn write_json_line(to: &mut impl Write, record: &impl Serialize) -> io::Result<()> {
-    serde_json::to_writer(&mut *to, record)?;
-    to.write_all(b"\n")
+/// As [`json`].
+pub fn append_json_line(to: &mut Vec<u8>, record: &impl Serialize) -> serde_json::Result<()> {
+    append(to, record)?;
+    to.push(b'\n');
+    Ok(())
 }
 
 /// A line, with a newline at its end.

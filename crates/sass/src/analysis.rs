@@ -98,7 +98,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::{Decoder, SpillSums, irregular, listed, specialised, tensor_columns, unlisted};
+    use crate::{
+        Decoder, Outline, SpillSums, irregular, listed, may_have_unlisted, register_requests, specialised,
+        tensor_columns, unlisted,
+    };
 
     /// Instructions of which many are branches, so that garbage has a flow.
     fn garbage() -> impl Strategy<Value = Vec<u8>> {
@@ -123,7 +126,8 @@ mod tests {
             bytes.extend(&rest);
             let decoder = Decoder::new(ComputeCapability::new(minor.0, minor.1)).unwrap();
             let code = Code::new(decoder, &bytes);
-            let analysis = Analysis::new(&code, &Known { inner: &inner, jumps: &[(0, &inner)] });
+            let known = Known { inner: &inner, jumps: &[(0, &inner)] };
+            let analysis = Analysis::new(&code, &known);
             let Structure { flow, loops, function_of_block } = &analysis.structure;
             prop_assert_eq!(analysis.instructions.len(), whole + rest.len() / 16);
             prop_assert_eq!(flow.blocks.iter().map(|block| block.end - block.start).sum::<usize>(), code.len());
@@ -143,10 +147,20 @@ mod tests {
                 prop_assert!(parent.is_none_or(|parent| found.blocks.iter().all(|b| parent.blocks.contains(b))));
             }
             let every: Vec<u32> = (0..u32::try_from(code.len()).unwrap()).map(|number| number * 16).collect();
-            let sums = SpillSums::of(&listed(&code, &analysis.structure, &every));
+            let outline = Outline::new(&code, &known);
+            prop_assert_eq!(&outline.function_of_block, function_of_block);
+            for number in 0..code.len() + 200 {
+                let by_definition = flow.blocks.partition_point(|block| block.start <= number).saturating_sub(1);
+                prop_assert_eq!(flow.block_of(number), by_definition);
+                let depth = loops.around(by_definition).map(|found| (found.depth, found.innermost));
+                prop_assert_eq!(outline.around(number).map(|found| (found.depth, found.innermost)), depth);
+            }
+            let sums = SpillSums::of(&listed(&code, &outline, &every));
             prop_assert_eq!(sums.instructions as usize, code.len());
             prop_assert!(sums.innermost_bytes <= sums.in_loops_bytes);
-            let _ = (unlisted(&code, &analysis.structure, &[], true), tensor_columns(&code, &analysis.structure));
+            let found = unlisted(&code, &outline, &[], true);
+            prop_assert!(found.is_empty() || may_have_unlisted(&code, &[]));
+            let _ = (tensor_columns(&code, &outline), register_requests(&code));
             let signs = [irregular(&analysis), specialised(&analysis)].concat();
             prop_assert!(signs.iter().all(|sign| !sign.to_string().is_empty()));
         }

@@ -3,8 +3,8 @@
 
 use crate::code::Code;
 use crate::instruction::Instruction;
-use crate::opcodes::Class;
-use crate::structure::Structure;
+use crate::opcodes::{Class, Kind};
+use crate::structure::Outline;
 
 /// What such an instruction says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,14 +74,14 @@ const UNIT: u64 = 32;
 /// Columns of tensor memory that the code takes, where every allocation's size can be traced to a constant. Retries in
 /// loops repeat an allocation before them and are not counted.
 #[must_use]
-pub fn tensor_columns(code: &Code<'_>, structure: &Structure) -> Option<u32> {
+pub fn tensor_columns(code: &Code<'_>, outline: &Outline) -> Option<u32> {
     let mut columns = None;
-    for (number, instruction) in code.range(0, code.len()) {
+    for (number, instruction) in code.of_kind(Kind::TensorMemory) {
         let Some(Detail::AllocateTensorMemory { units_in, .. }) = detail(&instruction) else { continue };
-        if structure.around(number).is_some() {
+        if outline.around(number).is_some() {
             continue;
         }
-        if !structure.reaches(number) {
+        if !outline.reaches(number) {
             return None;
         }
         let units = constant_before(code, number, units_in)?;
@@ -89,6 +89,20 @@ pub fn tensor_columns(code: &Code<'_>, structure: &Structure) -> Option<u32> {
         columns = Some(columns.unwrap_or(0_u32).saturating_add(taken));
     }
     columns
+}
+
+/// Registers per thread that the code asks for at run time: the distinct constants, ascending.
+#[must_use]
+pub fn register_requests(code: &Code<'_>) -> Vec<u32> {
+    let count = |instruction: &Instruction| match detail(instruction) {
+        Some(Detail::SetRegisters { count, .. }) => count.map(u32::from),
+        _ => None,
+    };
+    let mut requests: Vec<u32> =
+        code.of_kind(Kind::RegisterPool).filter_map(|(_, instruction)| count(&instruction)).collect();
+    requests.sort_unstable();
+    requests.dedup();
+    requests
 }
 
 /// The constant that a uniform register holds, where the last instruction in the same straight code that could have

@@ -1,7 +1,8 @@
 //! A code section with its decoder: instructions by number, without a list of them. Not for: what they mean together.
 
 use crate::instruction::{Decoder, Instruction};
-use crate::word::INSTRUCTION_BYTES;
+use crate::opcodes::Kind;
+use crate::word::{INSTRUCTION_BYTES, Word};
 
 /// The bytes of one code section and what decodes them.
 #[derive(Clone, Copy)]
@@ -54,11 +55,17 @@ impl<'c> Code<'c> {
         })
     }
 
-    /// Only the instructions that can change the flow of control, with their numbers: a few percent of a section, found
-    /// without decoding the others.
-    pub(crate) fn of_flow(self) -> impl Iterator<Item = (usize, Instruction)> + 'c {
-        let words = self.words.iter().enumerate().filter(move |(_, word)| self.decoder.is_of_flow(word));
+    /// Only the instructions that can be of a kind, with their numbers: a few percent of a section, found without decoding
+    /// the others.
+    pub(crate) fn of_kind(self, kind: Kind) -> impl Iterator<Item = (usize, Instruction)> + 'c {
+        let words = self.words.iter().enumerate().filter(move |(_, word)| self.decoder.can_be(kind, word));
         words.map(move |(number, word)| (number, self.decoder.instruction(*word, offset_of(number))))
+    }
+
+    /// The bits of the instructions from a number up to another, with their numbers: for what is told without an opcode.
+    pub(crate) fn words(self, from: usize, to: usize) -> impl Iterator<Item = (usize, Word)> + 'c {
+        let words = self.words.get(from..to.min(self.words.len())).unwrap_or(&[]);
+        words.iter().enumerate().map(move |(at, word)| (from.saturating_add(at), Word::from_bytes(*word)))
     }
 }
 

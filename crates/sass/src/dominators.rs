@@ -43,7 +43,11 @@ struct Walk {
 
 impl Walk {
     fn new(flow: &Flow) -> Self {
-        let mut walk = Self { block: vec![NONE], parent: vec![ROOT], number: vec![NONE; flow.blocks.len()] };
+        let blocks = flow.blocks.len();
+        let room = || Vec::with_capacity(blocks.saturating_add(1));
+        let mut walk = Self { block: room(), parent: room(), number: vec![NONE; blocks] };
+        walk.block.push(NONE);
+        walk.parent.push(ROOT);
         // Entries are pushed in reverse so that the section's own is walked first.
         let mut waiting: Vec<(usize, usize)> = flow.entries.iter().rev().map(|entry| (*entry, ROOT)).collect();
         while let Some((block, parent)) = waiting.pop() {

@@ -1,11 +1,11 @@
 //! Basic blocks of a code section, and the ways between them. Not for: loops; those are [`crate::loops`].
 
-use std::collections::BTreeMap;
+use std::ops::Range;
 
 use crate::branch::Target;
 use crate::code::Code;
 use crate::instruction::Instruction;
-use crate::opcodes::Class;
+use crate::opcodes::{Class, Kind};
 use crate::word::INSTRUCTION_BYTES;
 
 /// A run of instructions that is entered at its first and left at its last.
@@ -52,6 +52,7 @@ pub struct Call {
 pub struct Flow {
     /// In order of their code.
     pub blocks: Vec<Block>,
+    starts: Starts,
     out: Ways,
     back: Ways,
     /// Blocks where functions start: the section's own first, then callees.
@@ -105,14 +106,89 @@ impl Ways {
     }
 }
 
-/// What an instruction does to the flow.
-enum Step {
-    /// The next one follows.
-    Next,
-    /// One of several, and the next too where the flag says so.
-    Jump { to: Vec<usize>, falls_through: bool },
-    /// Nothing follows, or the next where the flag says so.
-    End { falls_through: bool },
+/// An instruction that ends a block.
+struct Step {
+    /// Its number.
+    number: usize,
+    /// Where in [`Steps::targets`] the instructions are that it can lead to.
+    targets: Range<usize>,
+    /// The next instruction can follow, too.
+    falls_through: bool,
+}
+
+/// Every instruction that ends a block, in order. One list holds all targets: a list for each would be thousands of
+/// allocations in a section.
+struct Steps {
+    all: Vec<Step>,
+    targets: Vec<usize>,
+    /// Numbers of instructions that call, with the numbers of those that they call.
+    calls: Vec<(usize, usize)>,
+}
+
+impl Steps {
+    fn push(&mut self, number: usize, to: impl IntoIterator<Item = usize>, falls_through: bool) {
+        let first = self.targets.len();
+        self.targets.extend(to);
+        self.all.push(Step { number, targets: first..self.targets.len(), falls_through });
+    }
+
+    fn targets(&self, step: &Step) -> &[usize] {
+        self.targets.get(step.targets.clone()).unwrap_or(&[])
+    }
+}
+
+/// The instructions at which blocks start, as bits, so that the block of an instruction is found by counting.
+#[derive(Debug, Clone, Default)]
+struct Starts {
+    bits: Vec<u64>,
+    /// Starts before each word of bits.
+    before: Vec<usize>,
+}
+
+impl Starts {
+    /// From numbers of instructions; those from `count` on are left out.
+    fn new(starts: impl Iterator<Item = usize>, count: usize) -> Self {
+        let mut bits = vec![0_u64; count.div_ceil(64)];
+        for start in starts.filter(|start| *start < count) {
+            if let Some(word) = bits.get_mut(start / 64) {
+                *word |= bit(start);
+            }
+        }
+        let mut sum = 0_usize;
+        let before = bits.iter().map(|word| {
+            let before = sum;
+            sum = sum.saturating_add(word.count_ones() as usize);
+            before
+        });
+        let before = before.collect();
+        Self { bits, before }
+    }
+
+    /// Every start, ascending.
+    fn all(&self) -> impl Iterator<Item = usize> + '_ {
+        self.bits.iter().zip((0..).step_by(64)).flat_map(|(word, first)| {
+            let rests = std::iter::successors(Some(*word), |rest| Some(rest & rest.wrapping_sub(1)));
+            rests.take_while(|rest| *rest != 0).map(move |rest| rest.trailing_zeros() as usize | first)
+        })
+    }
+
+    /// How many starts there are up to a number, itself included.
+    fn up_to(&self, number: usize) -> usize {
+        let last = self.bits.len().saturating_sub(1);
+        let (at, mask) = if number / 64 > last { (last, u64::MAX) } else { (number / 64, up_to_bit(number)) };
+        let (Some(word), Some(before)) = (self.bits.get(at), self.before.get(at)) else { return 0 };
+        before.saturating_add((word & mask).count_ones() as usize)
+    }
+}
+
+/// The bit of a number in its word.
+const fn bit(number: usize) -> u64 {
+    1_u64.wrapping_shl(number as u32)
+}
+
+/// The bit of a number in its word, and those below it.
+const fn up_to_bit(number: usize) -> u64 {
+    bit(number) | bit(number).wrapping_sub(1)
 }
 
 impl Flow {
@@ -124,22 +200,21 @@ impl Flow {
             return flow;
         }
         let count = code.len();
-        let turns: Vec<(usize, Instruction)> = code.of_flow().collect();
+        // Some percent of a section: enough room for most, so that the list is not moved again and again.
+        let mut turns: Vec<(usize, Instruction)> = Vec::with_capacity(count / 16);
+        turns.extend(code.of_kind(Kind::Flow));
         let reconvergence = reconvergence(&turns);
-        let mut calls = Vec::new();
-        let mut steps = Vec::with_capacity(turns.len());
+        let mut steps =
+            Steps { all: Vec::with_capacity(turns.len()), targets: Vec::with_capacity(turns.len()), calls: Vec::new() };
         for (number, instruction) in &turns {
-            match flow.step(*number, instruction, count, &reconvergence, known, &mut calls) {
-                Step::Next => {}
-                step => steps.push((*number, step)),
-            }
+            flow.step(*number, instruction, count, &reconvergence, known, &mut steps);
         }
         let mut entries = vec![0];
         entries.extend(known.inner.iter().filter_map(|offset| number_of(i64::from(*offset), count)));
-        entries.extend(calls.iter().map(|(_, to)| *to));
+        entries.extend(steps.calls.iter().map(|(_, to)| *to));
         flow.cut(&steps, &entries, count);
         flow.connect(&steps);
-        flow.calls = calls.into_iter().map(|(from, to)| Call { from, to: flow.block_of(to) }).collect();
+        flow.calls = steps.calls.iter().map(|(from, to)| Call { from: *from, to: flow.block_of(*to) }).collect();
         for number in entries {
             let number = flow.block_of(number);
             if let Some(entry) = flow.blocks.get_mut(number).filter(|block| !block.entry) {
@@ -172,7 +247,7 @@ impl Flow {
     /// The block of an instruction; the last one for numbers beyond the end.
     #[must_use]
     pub fn block_of(&self, number: usize) -> usize {
-        self.blocks.partition_point(|block| block.start <= number).saturating_sub(1)
+        self.starts.up_to(number).saturating_sub(1)
     }
 
     fn step(
@@ -180,86 +255,68 @@ impl Flow {
         number: usize,
         instruction: &Instruction,
         count: usize,
-        reconvergence: &BTreeMap<u8, Vec<i64>>,
+        reconvergence: &Reconvergence,
         known: &Known<'_>,
-        calls: &mut Vec<(usize, usize)>,
-    ) -> Step {
-        let falls_through = instruction.is_conditional();
+        steps: &mut Steps,
+    ) {
+        let may_not_be_taken = !instruction.guard().is_always();
         match (instruction.class(), instruction.target()) {
-            (Some(Class::Exit | Class::Return), _) => Step::End { falls_through: !instruction.guard().is_always() },
-            (Some(Class::Branch), Some(Target::At(to))) => match number_of(to, count) {
-                Some(to) => Step::Jump { to: vec![to], falls_through },
+            (Some(Class::Exit | Class::Return), _) => steps.push(number, None, may_not_be_taken),
+            (Some(Class::Branch), Some(Target::At(to))) => {
+                let to = number_of(to, count);
+                self.stray = self.stray.saturating_add(usize::from(to.is_none()));
+                steps.push(number, to, instruction.is_conditional());
+            }
+            (Some(Class::Branch), _) => match known.jump(instruction.offset) {
+                Some((_, to)) => {
+                    let to = to.iter().filter_map(|to| number_of(i64::from(*to), count));
+                    steps.push(number, to, may_not_be_taken);
+                }
                 None => {
-                    self.stray = self.stray.saturating_add(1);
-                    Step::End { falls_through }
+                    self.indirect.push(number);
+                    steps.push(number, None, may_not_be_taken);
                 }
             },
-            (Some(Class::Branch), _) => {
-                let falls_through = !instruction.guard().is_always();
-                match known.jump(instruction.offset) {
-                    Some((_, to)) => {
-                        let to = to.iter().filter_map(|to| number_of(i64::from(*to), count)).collect();
-                        Step::Jump { to, falls_through }
-                    }
-                    None => {
-                        self.indirect.push(number);
-                        Step::End { falls_through }
-                    }
-                }
-            }
             // With a register, the target is what the register adds to.
             (Some(Class::Call), Some(Target::At(to)))
                 if instruction.word.form() == 4 && number_of(to, count).is_some() =>
             {
-                calls.extend(number_of(to, count).map(|to| (number, to)));
-                Step::Next
+                steps.calls.extend(number_of(to, count).map(|to| (number, to)));
             }
-            (Some(Class::Call), _) => {
-                self.calls_elsewhere = self.calls_elsewhere.saturating_add(1);
-                Step::Next
-            }
+            (Some(Class::Call), _) => self.calls_elsewhere = self.calls_elsewhere.saturating_add(1),
             (Some(Class::Convergence), Some(Target::At(to))) if instruction.mnemonic() == "WARPSYNC" => {
-                Step::Jump { to: number_of(to, count).into_iter().collect(), falls_through: true }
+                steps.push(number, number_of(to, count), true);
             }
             (Some(Class::Convergence), _) if instruction.mnemonic() == "BSYNC" => {
-                rejoin(instruction, count, reconvergence)
+                if let Some(to) = reconvergence.beyond(instruction).and_then(|to| number_of(to, count)) {
+                    steps.push(number, Some(to), may_not_be_taken);
+                }
             }
-            _ => Step::Next,
+            _ => {}
         }
     }
 
     /// Cuts the section into blocks.
-    fn cut(&mut self, steps: &[(usize, Step)], entries: &[usize], count: usize) {
-        let mut starts = entries.to_vec();
-        for (number, step) in steps {
-            if let Step::Jump { to, .. } = step {
-                starts.extend_from_slice(to);
-            }
-            starts.push(number.saturating_add(1));
-        }
-        starts.retain(|start| *start < count);
-        starts.sort_unstable();
-        starts.dedup();
-        let ends = starts.iter().copied().skip(1).chain([count]);
-        let blocks = starts.iter().zip(ends);
-        self.blocks = blocks.map(|(start, end)| Block { start: *start, end, ..Block::default() }).collect();
+    fn cut(&mut self, steps: &Steps, entries: &[usize], count: usize) {
+        let after = steps.all.iter().map(|step| step.number.saturating_add(1));
+        self.starts = Starts::new(entries.iter().chain(&steps.targets).copied().chain(after), count);
+        let ends = self.starts.all().skip(1).chain([count]);
+        let blocks = self.starts.all().zip(ends);
+        self.blocks = Vec::with_capacity(self.starts.up_to(count));
+        self.blocks.extend(blocks.map(|(start, end)| Block { start, end, ..Block::default() }));
     }
 
-    fn connect(&mut self, steps: &[(usize, Step)]) {
+    fn connect(&mut self, steps: &Steps) {
         let mut ways = Vec::with_capacity(self.blocks.len().saturating_mul(2));
         let mut ends = Vec::new();
-        let mut steps = steps.iter().peekable();
+        let mut left = steps.all.iter().peekable();
         for (from, block) in self.blocks.iter().enumerate() {
             let next = Some(from.saturating_add(1)).filter(|next| *next < self.blocks.len());
-            let last = steps.next_if(|(number, _)| number.saturating_add(1) == block.end).map(|(_, step)| step);
-            let (to, falls_through) = match last {
-                Some(Step::Jump { to, falls_through }) => (to.as_slice(), *falls_through),
-                Some(Step::End { falls_through }) => (&[][..], *falls_through),
-                Some(Step::Next) | None => (&[][..], true),
-            };
+            let last = left.next_if(|step| step.number.saturating_add(1) == block.end);
+            let to = last.map_or(&[][..], |step| steps.targets(step));
             ends.clear();
             ends.extend(to.iter().map(|to| self.block_of(*to)));
-            ends.extend(next.filter(|_| falls_through));
+            ends.extend(next.filter(|_| last.is_none_or(|step| step.falls_through)));
             ends.sort_unstable();
             ends.dedup();
             ways.extend(ends.iter().map(|to| (from, *to)));
@@ -284,33 +341,34 @@ fn number_of(offset: i64, count: usize) -> Option<usize> {
 }
 
 /// Bits that name a convergence barrier, `B0` to `B15`.
-fn barrier(instruction: &Instruction) -> u8 {
-    instruction.word.bits(16, 4) as u8
+fn barrier(instruction: &Instruction) -> usize {
+    instruction.word.bits(16, 4) as usize
 }
 
 /// Where the threads that wait at each convergence barrier go on: the targets of the `BSSY`s that set it, ascending.
-fn reconvergence(turns: &[(usize, Instruction)]) -> BTreeMap<u8, Vec<i64>> {
-    let mut targets: BTreeMap<u8, Vec<i64>> = BTreeMap::new();
+struct Reconvergence([Vec<i64>; BARRIERS]);
+
+/// Convergence barriers.
+const BARRIERS: usize = 16;
+
+fn reconvergence(turns: &[(usize, Instruction)]) -> Reconvergence {
+    let mut targets: [Vec<i64>; BARRIERS] = Default::default();
     for (_, instruction) in turns.iter().filter(|(_, instruction)| instruction.mnemonic() == "BSSY") {
-        if let Some(Target::At(to)) = instruction.target() {
-            targets.entry(barrier(instruction)).or_default().push(to);
+        if let (Some(Target::At(to)), Some(targets)) = (instruction.target(), targets.get_mut(barrier(instruction))) {
+            targets.push(to);
         }
     }
-    targets.values_mut().for_each(|targets| targets.sort_unstable());
-    targets
+    targets.iter_mut().for_each(|targets| targets.sort_unstable());
+    Reconvergence(targets)
 }
 
-/// Threads that wait at a `BSYNC` go on where the `BSSY` said. That is nearly always the next instruction; otherwise the
-/// nearest target beyond is taken, since regions nest.
-fn rejoin(instruction: &Instruction, count: usize, reconvergence: &BTreeMap<u8, Vec<i64>>) -> Step {
-    let next = i64::from(instruction.next());
-    let Some(targets) = reconvergence.get(&barrier(instruction)) else { return Step::Next };
-    let beyond = targets.partition_point(|target| *target < next);
-    match targets.get(beyond) {
-        Some(target) if *target != next => match number_of(*target, count) {
-            Some(to) => Step::Jump { to: vec![to], falls_through: !instruction.guard().is_always() },
-            None => Step::Next,
-        },
-        _ => Step::Next,
+impl Reconvergence {
+    /// Threads that wait at a `BSYNC` go on where the `BSSY` said. That is nearly always the next instruction, and then
+    /// there is nothing to tell; otherwise the nearest target beyond is taken, since regions nest.
+    fn beyond(&self, instruction: &Instruction) -> Option<i64> {
+        let next = i64::from(instruction.next());
+        let targets = self.0.get(barrier(instruction))?;
+        let beyond = targets.partition_point(|target| *target < next);
+        targets.get(beyond).copied().filter(|target| *target != next)
     }
 }

@@ -29,6 +29,50 @@ pub struct Loops {
     pub irreducible: usize,
 }
 
+/// What [`Nest`] tells of a loop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Nested {
+    /// 1 for the outermost.
+    pub depth: usize,
+    /// No loop is inside it.
+    pub innermost: bool,
+}
+
+/// How the loops of a code section nest: less than [`Loops`], for less.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Nest {
+    /// Inner before outer ones.
+    loops: Vec<Nested>,
+    /// The innermost loop of each block.
+    of_block: Vec<Option<usize>>,
+}
+
+impl Nest {
+    pub(crate) fn new(flow: &Flow) -> Self {
+        // A cycle has a way that does not lead on in the code; many sections have none.
+        let leads_back = |block: usize| flow.successors(block).first().is_some_and(|to| *to <= block);
+        if !(0..flow.blocks.len()).any(leads_back) {
+            return Self::default();
+        }
+        let (growing, of_block) = find(flow, &Dominators::new(flow));
+        let mut loops = vec![Nested { depth: 1, innermost: true }; growing.len()];
+        for (number, parent) in growing.iter().enumerate().rev().filter_map(|(at, found)| Some((at, found.parent?))) {
+            let Some(parent) = loops.get_mut(parent) else { continue };
+            parent.innermost = false;
+            let depth = parent.depth.saturating_add(1);
+            if let Some(found) = loops.get_mut(number) {
+                found.depth = depth;
+            }
+        }
+        Self { loops, of_block }
+    }
+
+    /// The innermost loop around a block.
+    pub(crate) fn around(&self, block: usize) -> Option<&Nested> {
+        self.loops.get(self.of_block.get(block).copied().flatten()?)
+    }
+}
+
 /// A loop while it grows, by the order of discovery: inner before outer.
 struct Growing {
     header: usize,
@@ -42,17 +86,7 @@ impl Loops {
     #[must_use]
     pub fn new(flow: &Flow) -> Self {
         let dominators = Dominators::new(flow);
-        let mut of_block: Vec<Option<usize>> = vec![None; flow.blocks.len()];
-        let mut growing: Vec<Growing> = Vec::new();
-        // Inner headers come later on a depth-first walk than the headers around them.
-        for header in dominators.preorder.iter().rev().copied() {
-            let back: Vec<usize> =
-                flow.predecessors(header).iter().copied().filter(|from| dominators.dominates(header, *from)).collect();
-            if !back.is_empty() {
-                growing.push(Growing { header, parent: None, outer: None });
-                grow(flow, &mut growing, &mut of_block, back);
-            }
-        }
+        let (growing, of_block) = find(flow, &dominators);
         let irreducible = irreducible(flow, &dominators);
         Self::finish(flow, growing, of_block, irreducible)
     }
@@ -117,6 +151,22 @@ impl Loops {
     pub fn around(&self, block: usize) -> Option<&Loop> {
         self.all.get(self.of_block.get(block).copied().flatten()?)
     }
+}
+
+/// The loops, and the innermost one of each block.
+fn find(flow: &Flow, dominators: &Dominators) -> (Vec<Growing>, Vec<Option<usize>>) {
+    let mut of_block: Vec<Option<usize>> = vec![None; flow.blocks.len()];
+    let mut growing: Vec<Growing> = Vec::new();
+    // Inner headers come later on a depth-first walk than the headers around them.
+    for header in dominators.preorder.iter().rev().copied() {
+        let back: Vec<usize> =
+            flow.predecessors(header).iter().copied().filter(|from| dominators.dominates(header, *from)).collect();
+        if !back.is_empty() {
+            growing.push(Growing { header, parent: None, outer: None });
+            grow(flow, &mut growing, &mut of_block, back);
+        }
+    }
+    (growing, of_block)
 }
 
 /// Walks back from the ends of the newest loop to its header and takes in what it meets.
@@ -243,6 +293,18 @@ mod tests {
     fn a_cycle_with_two_ways_in_is_no_loop_and_is_counted() {
         let loops = Loops::new(&flow(3, &[(0, 1), (0, 2), (1, 2), (2, 1)]));
         assert_eq!((loops.all.len(), loops.irreducible), (0, 1));
+    }
+
+    proptest! {
+        #[test]
+        fn a_nest_tells_the_same_as_the_loops(ways in proptest::collection::vec((0..10_usize, 0..10_usize), 0..30)) {
+            let flow = flow(10, &ways);
+            let (loops, nest) = (Loops::new(&flow), Nest::new(&flow));
+            for block in 0..10 {
+                let expected = loops.around(block).map(|found| Nested { depth: found.depth, innermost: found.innermost });
+                prop_assert_eq!(nest.around(block).copied(), expected);
+            }
+        }
     }
 
     proptest! {

@@ -153,18 +153,43 @@ struct Row {
     when: Vec<Condition>,
 }
 
+/// Kinds of instructions that are looked for in whole sections: told by an opcode's number, without decoding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Can change the flow of control.
+    Flow = 1,
+    /// Touches local memory.
+    Local = 2,
+    /// Changes register counts at run time.
+    RegisterPool = 4,
+    /// Works on tensor memory.
+    TensorMemory = 8,
+}
+
+impl Kind {
+    const ALL: [Self; 4] = [Self::Flow, Self::Local, Self::RegisterPool, Self::TensorMemory];
+
+    fn has(self, opcode: &Opcode) -> bool {
+        match self {
+            Self::Flow => opcode.class.is_flow(),
+            Self::Local => opcode.space == Some(Space::Local),
+            Self::RegisterPool => opcode.class == Class::RegisterPool,
+            Self::TensorMemory => opcode.space == Some(Space::Tensor),
+        }
+    }
+}
+
 /// The opcodes of one family, by number.
-#[derive(Default)]
 pub(crate) struct Table {
     rows: Vec<Vec<Row>>,
-    /// Whether a number can change the flow of control.
-    flow: Vec<bool>,
+    /// The kinds that each number can be of, as bits.
+    kinds: [u8; NUMBERS],
 }
 
 impl Table {
     /// The table of a family.
     pub(crate) fn of(family: Family) -> &'static Self {
-        static EMPTY: Table = Table { rows: Vec::new(), flow: Vec::new() };
+        static EMPTY: Table = Table { rows: Vec::new(), kinds: [0; NUMBERS] };
         static TABLES: LazyLock<Vec<Table>> =
             LazyLock::new(|| Family::ALL.into_iter().map(|family| Table::read(family, DATA)).collect());
         TABLES.get(family as usize).unwrap_or(&EMPTY)
@@ -178,14 +203,18 @@ impl Table {
                 of_number.push(Row { opcode: line.opcode, when: line.when });
             }
         }
-        let flow = rows.iter().map(|rows| rows.iter().any(|row| row.opcode.class.is_flow())).collect();
-        Self { rows, flow }
+        let mut kinds = [0; NUMBERS];
+        for (kinds, rows) in kinds.iter_mut().zip(&rows) {
+            let of_number = Kind::ALL.into_iter().filter(|kind| rows.iter().any(|row| kind.has(&row.opcode)));
+            *kinds = of_number.fold(0, |kinds, kind| kinds | kind as u8);
+        }
+        Self { rows, kinds }
     }
 
-    /// Whether instructions with these first two bytes can change the flow of control.
-    pub(crate) fn is_of_flow(&self, low: [u8; 2]) -> bool {
-        let number = usize::from(u16::from_le_bytes(low) & 0x1ff);
-        self.flow.get(number).copied().unwrap_or(false)
+    /// Whether instructions with these first two bytes can be of a kind.
+    pub(crate) fn can_be(&self, kind: Kind, low: [u8; 2]) -> bool {
+        let number = usize::from(u16::from_le_bytes(low)) % NUMBERS;
+        self.kinds.get(number).is_some_and(|kinds| kinds & kind as u8 != 0)
     }
 
     /// The opcode of an instruction; `None` where the family has none with these bits.

@@ -7,9 +7,9 @@
 use crate::code::Code;
 use crate::instruction::Instruction;
 use crate::memory::AccessKind;
-use crate::opcodes::{Class, Space};
-use crate::structure::Structure;
-use crate::word::INSTRUCTION_BYTES;
+use crate::opcodes::{Class, Kind, Space};
+use crate::structure::Outline;
+use crate::word::{INSTRUCTION_BYTES, Word};
 
 /// The register that holds the stack pointer.
 const STACK_POINTER: u8 = 1;
@@ -65,7 +65,7 @@ impl SpillSums {
 
 /// The spills that the compiler lists, by offset in the section.
 #[must_use]
-pub fn listed(code: &Code<'_>, structure: &Structure, offsets: &[u32]) -> Vec<SpillSite> {
+pub fn listed(code: &Code<'_>, outline: &Outline, offsets: &[u32]) -> Vec<SpillSite> {
     // Offsets between instructions name none.
     let whole = |offset: &u32| (*offset as usize).is_multiple_of(INSTRUCTION_BYTES);
     let number = |offset: &u32| (*offset as usize).checked_div(INSTRUCTION_BYTES);
@@ -73,39 +73,60 @@ pub fn listed(code: &Code<'_>, structure: &Structure, offsets: &[u32]) -> Vec<Sp
         .iter()
         .filter(|offset| whole(offset))
         .filter_map(number)
-        .filter_map(|number| Some(site(structure, number, &code.get(number)?)))
+        .filter_map(|number| Some(site(outline, number, &code.get(number)?)))
         .collect()
+}
+
+/// Whether [`unlisted`] can find anything, told without an outline.
+#[must_use]
+pub fn may_have_unlisted(code: &Code<'_>, listed: &[u32]) -> bool {
+    stack_accesses(code, listed).next().is_some()
+}
+
+/// Accesses at a fixed distance from the stack pointer that no list names, with that distance.
+fn stack_accesses<'c>(code: &Code<'c>, listed: &'c [u32]) -> impl Iterator<Item = (usize, i32, Instruction)> + use<'c> {
+    code.of_kind(Kind::Local).filter_map(|(number, instruction)| {
+        let access = instruction.access().filter(|access| access.space == Space::Local)?;
+        let at_fixed_distance = access.base == Some(STACK_POINTER);
+        let found = at_fixed_distance && listed.binary_search(&instruction.offset).is_err();
+        found.then_some((number, access.offset, instruction))
+    })
 }
 
 /// Accesses at a fixed distance from the stack pointer that no list names. In the kernel itself only with `kernel`, since
 /// there they can be a local array; accesses beyond an address that is taken are left out everywhere.
 #[must_use]
-pub fn unlisted(code: &Code<'_>, structure: &Structure, listed: &[u32], kernel: bool) -> Vec<SpillSite> {
-    let mut sites = Vec::new();
+pub fn unlisted(code: &Code<'_>, outline: &Outline, listed: &[u32], kernel: bool) -> Vec<SpillSite> {
+    let flow = &outline.flow;
+    let function_of = |block: usize| outline.function_of_block.get(block).copied().unwrap_or(0);
+    let counts = |block: usize| {
+        flow.blocks.get(block).is_some_and(|found| found.reachable) && (kernel || function_of(block) != 0)
+    };
+    let mut sites: Vec<(usize, i32, SpillSite)> = Vec::new();
+    for (number, offset, instruction) in stack_accesses(code, listed) {
+        let block = flow.block_of(number);
+        if counts(block) {
+            sites.push((function_of(block), offset, site(outline, number, &instruction)));
+        }
+    }
+    if sites.is_empty() {
+        return Vec::new();
+    }
     // For each function the lowest offset from the stack pointer whose address is taken: an array starts there.
-    let mut arrays: Vec<i32> = vec![i32::MAX; structure.flow.entries.len()];
-    for (block, of) in structure.flow.blocks.iter().enumerate().filter(|(_, block)| block.reachable) {
-        let function = structure.function_of_block.get(block).copied().unwrap_or(0);
-        if function == 0 && !kernel {
-            continue;
-        }
-        for (number, instruction) in code.range(of.start, of.end) {
-            if let (Some(offset), Some(array)) = (address_taken(&instruction), arrays.get_mut(function)) {
-                *array = offset.min(*array);
-            }
-            let Some(access) = instruction.access().filter(|access| access.space == Space::Local) else { continue };
-            if access.base == Some(STACK_POINTER) && listed.binary_search(&instruction.offset).is_err() {
-                sites.push((function, access.offset, site(structure, number, &instruction)));
-            }
-        }
+    let mut arrays: Vec<i32> = vec![i32::MAX; flow.entries.len()];
+    for (block, of) in flow.blocks.iter().enumerate().filter(|(block, _)| counts(*block)) {
+        let Some(array) = arrays.get_mut(function_of(block)) else { continue };
+        let from_stack = code.words(of.start, of.end).filter(|(_, word)| reads_stack_pointer(*word));
+        let taken = from_stack.filter_map(|(number, _)| address_taken(&code.get(number)?));
+        *array = taken.fold(*array, i32::min);
     }
     let is_array = |function: usize, offset: i32| arrays.get(function).is_some_and(|array| offset >= *array);
     sites.retain(|(function, offset, _)| !is_array(*function, *offset));
     sites.into_iter().map(|(_, _, site)| site).collect()
 }
 
-fn site(structure: &Structure, number: usize, instruction: &Instruction) -> SpillSite {
-    let around = structure.around(number);
+fn site(outline: &Outline, number: usize, instruction: &Instruction) -> SpillSite {
+    let around = outline.around(number);
     let access = instruction.access();
     SpillSite {
         number,
@@ -113,8 +134,14 @@ fn site(structure: &Structure, number: usize, instruction: &Instruction) -> Spil
         bytes: access.and_then(|access| access.bytes).unwrap_or(0),
         depth: around.map_or(0, |found| found.depth),
         innermost: around.is_some_and(|found| found.innermost),
-        reached: structure.reaches(number),
+        reached: outline.reaches(number),
     }
+}
+
+/// Whether one of the places of source registers names the stack pointer: true of all that [`address_taken`] finds, and told
+/// without an opcode.
+fn reads_stack_pointer(word: Word) -> bool {
+    [24, 32, 64].into_iter().any(|place| word.register(place) == STACK_POINTER)
 }
 
 /// The offset of an address that is computed from the stack pointer into another register; 0 where another register is

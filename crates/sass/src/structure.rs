@@ -3,7 +3,41 @@
 
 use crate::code::Code;
 use crate::flow::{Flow, Known};
-use crate::loops::{Loop, Loops};
+use crate::loops::{Loops, Nest, Nested};
+
+/// Blocks and functions of a code section, and how deep in loops each block is. Enough for sums over instructions, and
+/// found in half the time of a [`Structure`].
+#[derive(Debug, Clone, Default)]
+pub struct Outline {
+    /// Blocks and the ways between them.
+    pub flow: Flow,
+    /// The function of each block, as a number of [`Flow::entries`]; 0 where none reaches it.
+    pub function_of_block: Vec<usize>,
+    nest: Nest,
+}
+
+impl Outline {
+    /// The outline of a section.
+    #[must_use]
+    pub fn new(code: &Code<'_>, known: &Known<'_>) -> Self {
+        let flow = Flow::new(code, known);
+        let nest = Nest::new(&flow);
+        let function_of_block = functions(&flow);
+        Self { flow, function_of_block, nest }
+    }
+
+    /// Whether some way leads to an instruction. Not so where a jump's targets are not known: nothing is known of loops there.
+    #[must_use]
+    pub fn reaches(&self, number: usize) -> bool {
+        self.flow.blocks.get(self.flow.block_of(number)).is_some_and(|block| block.reachable)
+    }
+
+    /// The innermost loop around an instruction.
+    #[must_use]
+    pub fn around(&self, number: usize) -> Option<&Nested> {
+        self.nest.around(self.flow.block_of(number))
+    }
+}
 
 /// The structure of one code section.
 #[derive(Debug, Clone, Default)]
@@ -25,22 +59,14 @@ impl Structure {
         let function_of_block = functions(&flow);
         Self { flow, loops, function_of_block }
     }
-
-    /// Whether some way leads to an instruction. Not so where a jump's targets are not known: nothing is known of loops there.
-    #[must_use]
-    pub fn reaches(&self, number: usize) -> bool {
-        self.flow.blocks.get(self.flow.block_of(number)).is_some_and(|block| block.reachable)
-    }
-
-    /// The innermost loop around an instruction.
-    #[must_use]
-    pub fn around(&self, number: usize) -> Option<&Loop> {
-        self.loops.around(self.flow.block_of(number))
-    }
 }
 
 /// The function of each block: the first entry from which it is reached without passing another.
 fn functions(flow: &Flow) -> Vec<usize> {
+    // Most sections hold one function.
+    if flow.entries.len() <= 1 {
+        return vec![0; flow.blocks.len()];
+    }
     let mut function: Vec<Option<usize>> = vec![None; flow.blocks.len()];
     for (number, entry) in flow.entries.iter().enumerate() {
         let mut waiting = vec![*entry];

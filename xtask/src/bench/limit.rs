@@ -38,16 +38,17 @@ impl Source for Positioned {
     }
 }
 
-/// Seconds to read and unpack every entry with executable cubins.
+/// Seconds to find every entry with executable cubins, and to read and unpack it. Raw entries are read whole, once, though
+/// `inspect` reads of them only tables and the code of kernels that may spill.
 pub(super) fn read_and_unpack(path: &Path) -> anyhow::Result<f64> {
-    let source = Positioned::open(path)?;
-    let artifact = Artifact::open(&source)?;
-    let has_cubin = |entry: &&Entry| entry.images.iter().any(|image| image.kind == ImageKind::Elf);
-    let executable = artifact.modules.iter().filter(|module| !module.relocatable);
-    let entries: Vec<&Entry> = executable.flat_map(|module| &module.entries).filter(has_cubin).collect();
-    let next = AtomicUsize::new(0);
     let threads = std::thread::available_parallelism()?.get();
     let (spent, ()) = seconds(|| {
+        let source = Positioned::open(path)?;
+        let artifact = Artifact::open(&source)?;
+        let has_cubin = |entry: &&Entry| entry.images.iter().any(|image| image.kind == ImageKind::Elf);
+        let executable = artifact.modules.iter().filter(|module| !module.relocatable);
+        let entries: Vec<&Entry> = executable.flat_map(|module| &module.entries).filter(has_cubin).collect();
+        let next = AtomicUsize::new(0);
         std::thread::scope(|scope| -> anyhow::Result<()> {
             let work = || -> anyhow::Result<()> {
                 let mut workspace = Workspace::default();

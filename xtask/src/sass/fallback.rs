@@ -2,7 +2,7 @@
 //! trusted where there is no list.
 
 use occupant_binary::{Artifact, Cubin, Function, ImageKind, Source, Spills, Workspace};
-use occupant_sass::{Code, Decoder, Known, SpillSums, Structure, listed, unlisted};
+use occupant_sass::{Code, Decoder, Known, Outline, SpillSums, listed, unlisted};
 
 use crate::corpus;
 
@@ -33,12 +33,12 @@ fn is_equal(decoder: Decoder, function: &Function, offsets: &[u32], image: &dyn 
     let bytes = function.read_code(image)?;
     let code = Code::new(decoder, &bytes);
     let inner: Vec<u32> = function.inner.iter().filter_map(|inner| u32::try_from(inner.offset).ok()).collect();
-    let structure = Structure::new(&code, &Known { inner: &inner, jumps: &[] });
+    let outline = Outline::new(&code, &Known { inner: &inner, jumps: &[] });
     let sums = |sites: &[_]| {
         let sums = SpillSums::of(sites);
         (sums.store_bytes, sums.load_bytes)
     };
-    Ok(sums(&listed(&code, &structure, offsets)) == sums(&unlisted(&code, &structure, &[], true)))
+    Ok(sums(&listed(&code, &outline, offsets)) == sums(&unlisted(&code, &outline, &[], true)))
 }
 
 /// The agreement on a whole library.

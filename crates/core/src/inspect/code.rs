@@ -4,7 +4,7 @@
 use occupant_binary::{Function, Source, Spills};
 use occupant_hardware::ComputeCapability;
 use occupant_sass::{
-    Analysis, Code, Decoder, Detail, Instruction, Known, SpillSite, SpillSums, Structure, detail, listed,
+    Analysis, Code, Decoder, Known, Outline, SpillSite, SpillSums, listed, may_have_unlisted, register_requests,
     tensor_columns, unlisted,
 };
 
@@ -83,12 +83,14 @@ pub(super) fn from_code(
     let mut jumps: Vec<(u32, &[u32])> = function.jumps.iter().map(|jump| (jump.from, jump.to.as_slice())).collect();
     jumps.sort_by_key(|(from, _)| *from);
     let known = Known { inner: &inner, jumps: &jumps };
-    let structure = Structure::new(&code, &known);
-    let found = found(&code, &structure, offsets.as_deref(), &looks);
+    // Most functions with a stack spill nothing: their blocks and loops then tell nothing.
+    let tells = function.tensor_memory || may_spill(&code, offsets.as_deref(), &looks);
+    let outline = if tells { Outline::new(&code, &known) } else { Outline::default() };
+    let found = if tells { found(&code, &outline, offsets.as_deref(), &looks) } else { Found::default() };
     let beyond = offsets.as_ref().map_or(0, |offsets| offsets.len().saturating_sub(found.listed.len()));
     FromCode {
         spills: if beyond > 0 { from_list() } else { found.record(offsets.is_some()) },
-        tensor_columns: if function.tensor_memory { tensor_columns(&code, &structure) } else { None },
+        tensor_columns: if function.tensor_memory { tensor_columns(&code, &outline) } else { None },
         analysis: need.then(|| analysis(&code, &known)),
         register_requests: if function.setmaxnreg { register_requests(&code) } else { Vec::new() },
         machine_code: sass.then(|| {
@@ -112,17 +114,6 @@ fn analysis(code: &Code<'_>, known: &Known<'_>) -> crate::need::Code {
         (false, 0) => Ok(analysis),
         (false, _) => Err("its code is damaged".to_owned()),
     }
-}
-
-fn register_requests(code: &Code<'_>) -> Vec<u32> {
-    let count = |instruction: Instruction| match detail(&instruction) {
-        Some(Detail::SetRegisters { count, .. }) => count.map(u32::from),
-        _ => None,
-    };
-    let mut requests: Vec<u32> = (0..).map_while(|number| code.get(number)).filter_map(count).collect();
-    requests.sort_unstable();
-    requests.dedup();
-    requests
 }
 
 fn annotated(function: &Function) -> Option<Vec<u32>> {
@@ -158,22 +149,31 @@ impl Looks {
     }
 }
 
+/// Whether [`found`] can find anything, told from single instructions.
+fn may_spill(code: &Code<'_>, offsets: Option<&[u32]>, looks: &Looks) -> bool {
+    match offsets {
+        Some(offsets) => !offsets.is_empty() || (looks.at_saves && may_have_unlisted(code, offsets)),
+        None => may_have_unlisted(code, &[]),
+    }
+}
+
 /// Spills by where they were found.
+#[derive(Default)]
 struct Found {
     listed: Vec<SpillSite>,
     by_stack: Vec<SpillSite>,
     saves: Vec<SpillSite>,
 }
 
-fn found(code: &Code<'_>, structure: &Structure, offsets: Option<&[u32]>, looks: &Looks) -> Found {
+fn found(code: &Code<'_>, outline: &Outline, offsets: Option<&[u32]>, looks: &Looks) -> Found {
     let none = Vec::new;
     match offsets {
         Some(offsets) => Found {
-            listed: listed(code, structure, offsets),
+            listed: listed(code, outline, offsets),
             by_stack: none(),
-            saves: if looks.at_saves { unlisted(code, structure, offsets, false) } else { none() },
+            saves: if looks.at_saves { unlisted(code, outline, offsets, false) } else { none() },
         },
-        None => Found { listed: none(), by_stack: unlisted(code, structure, &[], true), saves: none() },
+        None => Found { listed: none(), by_stack: unlisted(code, outline, &[], true), saves: none() },
     }
 }
 

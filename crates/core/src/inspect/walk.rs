@@ -153,12 +153,13 @@ impl<'a, T: Send> Walk<'a, T> {
     fn tell_missing(&mut self) {
         for (number, gpu) in self.options.gpus.iter().enumerate() {
             for (name, reason) in std::mem::take(&mut self.missing[number]) {
-                let named = self.names.get(&name);
-                if !self.options.matches(&name, &named) || !self.answered[number].insert(name.clone()) {
+                let known = self.names.get(&name);
+                let named = known.get();
+                if !self.options.matches(&name, named) || !self.answered[number].insert(name.clone()) {
                     continue;
                 }
                 let gpu = GpuName { name: gpu.name(), compute_capability: gpu.capability().to_string() };
-                let record = record::without_image(&self.file, &named, gpu, reason);
+                let record = record::without_image(&self.file, named, gpu, reason);
                 (self.tell)(Event::Kernels((self.make)(vec![record])));
             }
         }

@@ -7,7 +7,7 @@ use occupant_binary::{BinaryError, Cubin, Function, Image, Source, Unpacked, Win
 use super::InspectOptions;
 use super::code::{FromCode, from_code, not_decoded};
 use super::launch::{Answer, Known, answer};
-use super::names::Names;
+use super::names::{Named, Names};
 use super::plan::{Job, Wanted, covers, place};
 use super::record::{self, Place};
 use crate::diagnostic::from_binary;
@@ -115,13 +115,17 @@ fn read(
     let relocatable = job.module.relocatable || cubin.relocatable;
     let place = Place { file: shared.file, entry, architecture, relocatable };
     let alone = cubin.functions.iter().filter(|function| function.is_kernel).count() == 1;
-    for function in &cubin.functions {
+    let listed: Vec<&Function> =
+        cubin.functions.iter().filter(|function| count(shared, function, for_whom, found)).collect();
+    let names = shared.names.all(listed.iter().map(|function| function.name.as_str()));
+    for (function, name) in listed.into_iter().zip(&names) {
         let of_kernel = |metadata: &&Metadata| match &metadata.name {
             Some(name) => *name == function.name,
             None => alone,
         };
         let metadata = shared.metadata.as_ref().filter(of_kernel);
-        self::function(shared, &place, function, metadata, bytes, for_whom, found);
+        let listed = Listed { function, named: name.get(), metadata };
+        self::function(shared, &place, &listed, bytes, for_whom, found);
     }
 }
 
@@ -136,16 +140,8 @@ fn need(record: &KernelRecord, code: &FromCode, who: &Wanted, options: &InspectO
     Some(Box::new(crate::need::of_kernel(record, code, &options.gpus[*number], asked)))
 }
 
-fn function(
-    shared: &Shared<'_>,
-    place: &Place<'_>,
-    function: &Function,
-    metadata: Option<&Metadata>,
-    bytes: &dyn Source,
-    for_whom: &[Wanted],
-    found: &mut Found,
-) {
-    let options = shared.options;
+/// Counts a function; whether it is listed.
+fn count(shared: &Shared<'_>, function: &Function, for_whom: &[Wanted], found: &mut Found) -> bool {
     if function.is_kernel {
         found.totals.kernels += u32::from(is_read(for_whom));
         for who in for_whom {
@@ -157,15 +153,28 @@ fn function(
         }
     } else {
         found.totals.device_functions += u32::from(is_read(for_whom));
-        if !options.functions {
-            return;
-        }
     }
-    if !is_read(for_whom) {
-        return;
-    }
-    let named = shared.names.get(&function.name);
-    if !options.matches(&function.name, &named) {
+    is_read(for_whom) && (function.is_kernel || shared.options.functions)
+}
+
+/// A function to list, with what is known beside its image.
+struct Listed<'a> {
+    function: &'a Function,
+    named: &'a Named,
+    metadata: Option<&'a Metadata>,
+}
+
+fn function(
+    shared: &Shared<'_>,
+    place: &Place<'_>,
+    listed: &Listed<'_>,
+    bytes: &dyn Source,
+    for_whom: &[Wanted],
+    found: &mut Found,
+) {
+    let options = shared.options;
+    let Listed { function, named, metadata } = *listed;
+    if !options.matches(&function.name, named) {
         found.totals.filtered += u32::from(function.is_kernel);
         return;
     }
@@ -186,7 +195,7 @@ fn function(
             Wanted::Gpu(number) => Target::named(&options.gpus[*number], options.rules),
         };
         let mut tell = |gpu, limits, answer| {
-            let mut record = record::of_function(place, function, &named, gpu, limits, answer, &code);
+            let mut record = record::of_function(place, function, named, gpu, limits, answer, &code);
             if record.from_name.is_none() {
                 record.from_name = metadata.map(record::from_metadata);
             }
