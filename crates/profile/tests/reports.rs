@@ -109,6 +109,19 @@ fn a_packed_report_is_read() {
 }
 
 #[test]
+fn a_bomb_is_refused() {
+    // Blocks that repeat one byte 128 Ki times: 4 bytes each.
+    let mut packed = vec![0x28, 0xb5, 0x2f, 0xfd, 0b1010_0000];
+    packed.extend((1_000_u32 << 17).to_le_bytes());
+    for number in 0..1_000_u32 {
+        packed.extend(&((1_u32 << 17) << 3 | 1 << 1 | u32::from(number == 999)).to_le_bytes()[..3]);
+        packed.push(0);
+    }
+    let refused = read(&packed).expect_err("a bomb");
+    assert_eq!(refused, ProfileError::TooLarge { what: "an unpacked report", limit: 1000 * 4009 + (16 << 20) });
+}
+
+#[test]
 fn other_versions_are_refused() {
     let report = example();
     let bytes = ReportWriter::new(&report).version(8).bytes();

@@ -34,6 +34,9 @@ const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 const VERSION: u64 = 7;
 /// Bytes that a packed report may unpack to.
 const UNPACKED: u64 = 4 << 30;
+/// The same as a multiple of its packed size, beyond what any small one may unpack to: reports pack ten to fifty times.
+const GROWTH: u64 = 1000;
+const SMALL: u64 = 16 << 20;
 
 /// A report, with what its bytes hold.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -57,7 +60,8 @@ pub fn is_report(bytes: &[u8]) -> bool {
 /// The bytes of a report, unpacked where it is packed.
 ///
 /// # Errors
-/// [`ProfileError::Unpack`] where it is packed and damaged, [`ProfileError::TooLarge`] beyond 4 GiB.
+/// [`ProfileError::Unpack`] where it is packed and damaged, [`ProfileError::TooLarge`] beyond 4 GiB or a thousand
+/// times its size.
 pub fn unpack(bytes: &[u8]) -> Result<Cow<'_, [u8]>, ProfileError> {
     if !bytes.starts_with(ZSTD) {
         return Ok(Cow::Borrowed(bytes));
@@ -65,10 +69,13 @@ pub fn unpack(bytes: &[u8]) -> Result<Cow<'_, [u8]>, ProfileError> {
     let decoder =
         ruzstd::decoding::StreamingDecoder::new(bytes).map_err(|error| ProfileError::Unpack(error.to_string()))?;
     let mut unpacked = Vec::new();
-    let most = UNPACKED.saturating_add(1);
-    decoder.take(most).read_to_end(&mut unpacked).map_err(|error| ProfileError::Unpack(error.to_string()))?;
-    if unpacked.len() as u64 > UNPACKED {
-        return Err(ProfileError::TooLarge { what: "an unpacked report", limit: UNPACKED });
+    let most = UNPACKED.min((bytes.len() as u64).saturating_mul(GROWTH).saturating_add(SMALL));
+    decoder
+        .take(most.saturating_add(1))
+        .read_to_end(&mut unpacked)
+        .map_err(|error| ProfileError::Unpack(error.to_string()))?;
+    if unpacked.len() as u64 > most {
+        return Err(ProfileError::TooLarge { what: "an unpacked report", limit: most });
     }
     Ok(Cow::Owned(unpacked))
 }
