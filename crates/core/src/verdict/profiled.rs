@@ -66,7 +66,7 @@ impl Profiled {
 const INSTRUCTION: u64 = 16;
 
 /// The GPU model of a measurement.
-fn gpu(measured: &Measurement) -> Option<&'static Gpu> {
+pub(crate) fn gpu(measured: &Measurement) -> Option<&'static Gpu> {
     let clock = measured.get("device__attribute_memory_clock_rate");
     let width = measured.get("device__attribute_global_memory_bus_width");
     // Kilohertz, both edges of the clock, bits.

@@ -13,7 +13,7 @@ const LEAST_REGISTERS: u32 = 16;
 const SAME_PERCENT: f64 = 0.01;
 
 /// The shape that a launch was profiled with.
-pub(super) fn shape(measured: &Measurement) -> Option<Shape> {
+pub(crate) fn shape(measured: &Measurement) -> Option<Shape> {
     let whole = |metric: &str| measured.get(metric).filter(|value| *value >= 0.0).map(|value| value as u32);
     Some(Shape {
         registers_per_thread: whole("launch__registers_per_thread")?,
@@ -26,7 +26,7 @@ pub(super) fn shape(measured: &Measurement) -> Option<Shape> {
 }
 
 /// Occupancy by the engine, with the SM's largest carve-out and with the one of the launch.
-pub(super) fn engine(measured: &Measurement) -> Option<(Occupancy, Option<Occupancy>)> {
+pub(crate) fn engine(measured: &Measurement) -> Option<(Occupancy, Option<Occupancy>)> {
     let limits = limits(measured.capability?).ok()?;
     let shape = shape(measured)?;
     let with = |carveout| occupancy(limits, &Shape { carveout, ..shape }).ok();
