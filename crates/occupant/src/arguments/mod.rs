@@ -9,6 +9,7 @@ mod inspect;
 mod kernels;
 mod launch;
 mod need;
+mod probe;
 mod shape;
 mod verdict;
 
@@ -20,6 +21,7 @@ pub(crate) use inspect::{InspectFlags, Sort};
 pub(crate) use kernels::KernelFlags;
 pub(crate) use launch::LaunchOptions;
 pub(crate) use need::NeedFlags;
+pub(crate) use probe::ProbeFlags;
 pub(crate) use shape::ShapeFlags;
 pub(crate) use verdict::VerdictFlags;
 
@@ -56,6 +58,8 @@ pub(crate) enum Command {
     Need(Box<NeedFlags>),
     /// From a profiler report: was occupancy the limit at all?
     Verdict(Box<VerdictFlags>),
+    /// Plan and read an experiment that lowers occupancy without a change of code
+    Probe(Box<ProbeFlags>),
     /// What a compiler log or launch error means, and the smallest fixes
     Explain(Box<ExplainOptions>),
     /// GPU models and the limits of their SMs, with sources
