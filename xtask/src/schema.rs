@@ -7,7 +7,7 @@ use clap::Args;
 use occupant_core::report::{
     BudgetMatrix, BudgetReport, CalcReport, ExplainReport, FitMatrix, FitReport, GpuLine, GpusReport, InspectReport,
     KernelLine, LaunchMatrix, LaunchReport, MatrixReport, NeedNumbersMatrix, NeedNumbersReport, NeedReport,
-    SummaryReport, SweepReport, VerdictLine, VerdictReport,
+    ProbeReport, SummaryReport, SweepReport, VerdictLine, VerdictReport,
 };
 
 use crate::paths;
@@ -36,6 +36,7 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
         ("occupant.need.v1", schemars::schema_for!(NeedReport)),
         ("occupant.need_numbers.v1", schemars::schema_for!(NeedNumbersReport)),
         ("occupant.need_numbers_matrix.v1", schemars::schema_for!(NeedNumbersMatrix)),
+        ("occupant.probe.v1", schemars::schema_for!(ProbeReport)),
         ("occupant.verdict.v1", schemars::schema_for!(VerdictReport)),
         ("occupant.verdict_launch.v1", schemars::schema_for!(VerdictLine<'static>)),
         ("occupant.explain.v1", schemars::schema_for!(ExplainReport)),

@@ -44,7 +44,8 @@ pub use artifact::{Artifact, Fault, Module};
 pub use compression::{Codec, Workspace};
 pub use container::{Leaf, Memory, Store, visit};
 pub use cubin::{
-    Cluster, Cubin, DynamicShared, Function, HeaderGeneration, IndirectJump, Inner, RegisterSource, Spills, Toolkit,
+    Cluster, Cubin, DynamicShared, Function, HeaderGeneration, IndirectJump, Inner, LineOf, RegisterSource, Spills,
+    Toolkit, line_at, lines,
 };
 pub use error::BinaryError;
 pub use fatbin::{Entry, Image, ImageKind, Payload, Unpacked};

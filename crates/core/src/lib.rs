@@ -29,6 +29,7 @@ mod launch;
 mod launches;
 mod need;
 mod ordered;
+pub mod probe;
 pub mod report;
 mod shape;
 mod size;

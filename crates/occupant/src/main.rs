@@ -31,6 +31,7 @@ fn main() -> ExitCode {
         Command::Need(options) => commands::need::run(&options, &mut output),
         Command::Verdict(options) => commands::verdict::run(&options, &mut output),
         Command::Strip(options) => commands::strip::run(&options, &mut output),
+        Command::Probe(flags) => commands::probe::run(&flags, &mut output),
         Command::Explain(options) => commands::explain::run(&options, &mut output),
         Command::Gpus(options) => commands::gpus::run(&options, &mut output),
         Command::Completions { shell } => commands::manual::completions(shell, &mut output),

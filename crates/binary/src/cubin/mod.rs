@@ -7,10 +7,12 @@
 
 mod attributes;
 mod function;
+mod lines;
 mod parse;
 mod target;
 
 pub use function::{Cluster, DynamicShared, Function, IndirectJump, Inner, RegisterSource, Spills, Toolkit};
+pub use lines::{LineOf, line_at, lines};
 pub use target::HeaderGeneration;
 
 use occupant_hardware::Architecture;

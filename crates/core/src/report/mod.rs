@@ -12,6 +12,7 @@ mod launch;
 mod machine;
 mod need;
 mod occupancy;
+mod probe;
 mod summary;
 mod sweep;
 mod verdict;
@@ -39,6 +40,7 @@ pub use need::{
 };
 pub(crate) use occupancy::two_decimals;
 pub use occupancy::{AllocatedRecord, Basis, CeilingsRecord, GpuName, OccupancyRecord, RequirementRecord};
+pub use probe::{ProbeGap, ProbeKernel, ProbePlan, ProbePoint, ProbeReading, ProbeReport, ProbeStep};
 pub use summary::{Extreme, GroupRecord, Histogram, HistogramBin, LimiterShare, OccupancyCensus, SummaryReport};
 pub use sweep::{PointRecord, StairRecord, SweepRecord, SweepReport};
 pub use verdict::{

@@ -142,7 +142,7 @@ pub struct WaitRecord {
     pub instruction: String,
     /// The instruction whose result it waits for: offset and mnemonic.
     pub waits_for: Option<Producer>,
-    /// `file:line`, where the report has it.
+    /// `file:line` of the source, where the machine code was compiled with `-lineinfo` or `-G`.
     pub source: Option<String>,
     /// Percent of all samples.
     pub samples_percent: f64,

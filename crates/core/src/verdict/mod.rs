@@ -14,7 +14,11 @@ use occupant_profile::{Measurement, ProfileError};
 use crate::report::{Diagnostic, Severity, VerdictRecord};
 
 pub use guide::{GuidedLaunch, Observed, Unguided, guide};
+pub(crate) use occupant_advice::verdict::measured_shape as launch_shape;
 pub use profiled::Profiled;
+pub(crate) use profiled::gpu as measured_gpu;
+pub(crate) use reconcile::engine as launch_engine;
+pub(crate) use record::gpu as measured_name;
 pub use waits::samples_by_instruction;
 
 /// What is asked of a report.
@@ -30,6 +34,25 @@ impl Default for VerdictOptions {
     }
 }
 
+/// What was measured of the launches of one file, without verdicts, and what is wrong with it.
+///
+/// # Errors
+/// [`ProfileError`], as [`verdicts`].
+pub fn measurements(file: &str, bytes: &[u8]) -> Result<(Vec<Measurement>, Vec<Diagnostic>), ProfileError> {
+    let read = occupant_profile::read(bytes)?;
+    Ok((read.measurements, read.faults.iter().map(|found| fault(file, found)).collect()))
+}
+
+fn fault(file: &str, fault: &ProfileError) -> Diagnostic {
+    Diagnostic {
+        severity: Severity::Error,
+        code: fault.code().to_owned(),
+        file: file.to_owned(),
+        place: None,
+        message: fault.to_string(),
+    }
+}
+
 /// The verdicts on the launches of one file, and what is wrong with it.
 ///
 /// # Errors
@@ -40,13 +63,7 @@ pub fn verdicts(
     options: VerdictOptions,
     wanted: &dyn Fn(usize, &Measurement) -> bool,
 ) -> Result<(Vec<VerdictRecord>, Vec<Diagnostic>), ProfileError> {
-    let fault = |fault: &ProfileError| Diagnostic {
-        severity: Severity::Error,
-        code: fault.code().to_owned(),
-        file: file.to_owned(),
-        place: None,
-        message: fault.to_string(),
-    };
+    let fault = |found: &ProfileError| fault(file, found);
     if !is_report(bytes) {
         let read = occupant_profile::read(bytes)?;
         let launches = read.measurements.into_iter().enumerate().filter(|(index, measured)| wanted(*index, measured));

@@ -1,6 +1,6 @@
 //! A measured launch joined with the code that its report carries. Not for: judging either.
 
-use occupant_binary::{Cubin, Function};
+use occupant_binary::{Cubin, Function, LineOf, lines};
 use occupant_hardware::{Described, Gpu, identify};
 use occupant_profile::Measurement;
 use occupant_profile::ncu::{Launch, Report};
@@ -17,6 +17,8 @@ pub struct Profiled {
     pub function: Option<Function>,
     /// Its machine code, taken apart, or why there is none.
     pub code: Result<Analysis, String>,
+    /// Its source lines, by offset; empty where it was compiled without `-lineinfo` and `-G`.
+    pub lines: Vec<LineOf>,
 }
 
 impl Profiled {
@@ -24,7 +26,13 @@ impl Profiled {
     #[must_use]
     pub fn without_code(measured: Measurement) -> Self {
         let gpu = gpu(&measured);
-        Self { measured, gpu, function: None, code: Err("the file carries no machine code".to_owned()) }
+        Self {
+            measured,
+            gpu,
+            function: None,
+            code: Err("the file carries no machine code".to_owned()),
+            lines: Vec::new(),
+        }
     }
 
     /// A launch of a report, with the code of its module.
@@ -38,8 +46,12 @@ impl Profiled {
         };
         let gpu = gpu(&measured);
         match found {
-            Ok((function, code)) => Self { measured, gpu, function: Some(function), code },
-            Err(reason) => Self { measured, gpu, function: None, code: Err(reason) },
+            Ok((function, code)) => {
+                // A damaged line table takes nothing from the rest.
+                let lines = bytes.and_then(|bytes| lines(&bytes, &function).ok()).unwrap_or_default();
+                Self { measured, gpu, function: Some(function), code, lines }
+            }
+            Err(reason) => Self { measured, gpu, function: None, code: Err(reason), lines: Vec::new() },
         }
     }
 
@@ -66,7 +78,7 @@ impl Profiled {
 const INSTRUCTION: u64 = 16;
 
 /// The GPU model of a measurement.
-fn gpu(measured: &Measurement) -> Option<&'static Gpu> {
+pub(crate) fn gpu(measured: &Measurement) -> Option<&'static Gpu> {
     let clock = measured.get("device__attribute_memory_clock_rate");
     let width = measured.get("device__attribute_global_memory_bus_width");
     // Kilohertz, both edges of the clock, bits.

@@ -14,7 +14,7 @@ const LEAST_REGISTERS: u32 = 16;
 const SAME_PERCENT: f64 = 0.01;
 
 /// Occupancy by the engine, with the SM's largest carve-out and with the one of the launch.
-pub(super) fn engine(measured: &Measurement) -> Option<(Occupancy, Option<Occupancy>)> {
+pub(crate) fn engine(measured: &Measurement) -> Option<(Occupancy, Option<Occupancy>)> {
     let limits = limits(measured.capability?).ok()?;
     let shape = measured_shape(measured)?;
     let with = |carveout| occupancy(limits, &Shape { carveout, ..shape }).ok();

@@ -20,7 +20,7 @@ pub(super) fn record(file: &str, index: usize, profiled: &Profiled, options: Ver
         name: measured.mangled.clone(),
         flavour: measured.flavour.name(),
         profiler: measured.profiler.clone(),
-        gpu: gpu(profiled),
+        gpu: gpu(measured),
         launch: launch(measured),
         verdict: found.label.name(),
         occupancy_would_help: found.help.name(),
@@ -45,9 +45,9 @@ pub(super) fn record(file: &str, index: usize, profiled: &Profiled, options: Ver
     }
 }
 
-fn gpu(profiled: &Profiled) -> Option<GpuName> {
-    let measured = &profiled.measured;
-    let name = profiled.gpu.map(|gpu| gpu.id.clone()).or_else(|| measured.gpu.clone());
+/// The GPU of a measurement: its model where that is known, else as the profiler calls it.
+pub(crate) fn gpu(measured: &Measurement) -> Option<GpuName> {
+    let name = super::measured_gpu(measured).map(|gpu| gpu.id.clone()).or_else(|| measured.gpu.clone());
     let capability = measured.capability.map(|capability| capability.to_string()).unwrap_or_default();
     let name =
         name.or_else(|| measured.capability.map(|capability| format!("sm_{}{}", capability.major, capability.minor)))?;

@@ -3,6 +3,7 @@
 //! own timeline.
 
 use occupant_advice::verdict::REASONS;
+use occupant_binary::line_at;
 use occupant_sass::{AccessKind, Analysis, Class, Instruction, Space};
 
 use super::guide::prepare;
@@ -107,7 +108,7 @@ impl<'a> Context<'a> {
             instruction: instruction.map_or_else(String::new, |instruction| instruction.mnemonic().to_owned()),
             waits_for: producer
                 .map(|producer| Producer { offset: producer.offset, instruction: producer.mnemonic().to_owned() }),
-            source: None,
+            source: instruction.and_then(|instruction| self.source(instruction.offset)),
             samples_percent: two_decimals(share * 100.0),
             reason,
             executions_per_warp: two_decimals(count / self.observed.launched),
@@ -115,6 +116,13 @@ impl<'a> Context<'a> {
             expected_cycles: expected.filter(|_| count > 0.0).map(two_decimals),
             cause: (longer || reason == Some("drain")).then(|| self.cause(number, reason, producer, visit)).flatten(),
         }
+    }
+
+    /// `file:line`, without the folder.
+    fn source(&self, offset: u32) -> Option<String> {
+        let line = line_at(&self.profiled.lines, offset)?;
+        let name = line.file.rsplit(['/', '\\']).next().filter(|name| !name.is_empty())?;
+        Some(format!("{name}:{}", line.line))
     }
 
     /// The reason of most samples at an instruction.

@@ -30,6 +30,11 @@ pub(crate) struct KernelFlags {
 }
 
 impl KernelFlags {
+    /// What a command that takes one path and GPU was given.
+    pub(super) const fn new(paths: Vec<PathBuf>, gpu: Vec<Gpus>, kernel: Option<Regex>) -> Self {
+        Self { paths, gpu, kernel, arch: Vec::new(), launches: None }
+    }
+
     /// The GPUs asked for, each once.
     pub(crate) fn gpus(&self) -> Vec<GpuSelector> {
         gpus(&self.gpu)

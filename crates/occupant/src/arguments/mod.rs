@@ -9,6 +9,7 @@ mod inspect;
 mod kernels;
 mod launch;
 mod need;
+mod probe;
 mod shape;
 mod strip;
 mod verdict;
@@ -21,6 +22,7 @@ pub(crate) use inspect::{InspectFlags, Sort};
 pub(crate) use kernels::KernelFlags;
 pub(crate) use launch::LaunchOptions;
 pub(crate) use need::NeedFlags;
+pub(crate) use probe::ProbeFlags;
 pub(crate) use shape::ShapeFlags;
 pub(crate) use strip::StripFlags;
 pub(crate) use verdict::VerdictFlags;
@@ -60,6 +62,8 @@ pub(crate) enum Command {
     Verdict(Box<VerdictFlags>),
     /// A profiler report without host name, paths, environment and command line, to be given on
     Strip(Box<StripFlags>),
+    /// Plan and read an experiment that lowers occupancy without a change of code
+    Probe(Box<ProbeFlags>),
     /// What a compiler log or launch error means, and the smallest fixes
     Explain(Box<ExplainOptions>),
     /// GPU models and the limits of their SMs, with sources

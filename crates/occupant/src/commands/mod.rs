@@ -9,6 +9,7 @@ pub(crate) mod inspect;
 pub(crate) mod launch;
 pub(crate) mod manual;
 pub(crate) mod need;
+pub(crate) mod probe;
 pub(crate) mod strip;
 pub(crate) mod sweep;
 pub(crate) mod verdict;

@@ -1,0 +1,193 @@
+//! `occupant probe`.
+
+use std::io::Read;
+use std::path::Path;
+
+use anyhow::{Context, bail};
+use occupant_core::probe::{plan, plan_of_launch, read_reports, read_timings};
+use occupant_core::report::{ProbePlan, ProbeReading, ProbeReport, Severity};
+use occupant_core::verdict::measurements;
+use occupant_core::{Measurement, Subject};
+use occupant_report::{json, json_line, probe_plan_sheet, probe_plan_text, probe_reading_sheet, probe_reading_text};
+
+use super::Status;
+use crate::arguments::ProbeFlags;
+use crate::file::{lines, whole};
+use crate::output::{self, Format, Output};
+use crate::subjects::subjects;
+
+/// Bytes of a report that are read, at most.
+const MOST: u64 = 4 << 30;
+/// Names of kernels that an error lists.
+const LISTED: usize = 5;
+
+pub(crate) fn run(flags: &ProbeFlags, output: &mut Output) -> anyhow::Result<Status> {
+    let report = |path: &&std::path::PathBuf| is_report(path);
+    let profiled = flags.path.as_ref().filter(report);
+    if let Some(file) = &flags.timings {
+        if profiled.is_some() {
+            bail!("--timings takes the launch from a file with the kernel or from flags, not from a report");
+        }
+        let name = file.display().to_string();
+        let subject = if flags.path.is_some() || !flags.gpus().is_empty() { Some(subject(flags)?) } else { None };
+        let input = lines(file).with_context(|| name.clone())?;
+        return read(read_timings(input, subject.as_ref()).with_context(|| name.clone())?, output);
+    }
+    if !flags.reports.is_empty() {
+        no_shape(flags)?;
+        let (launches, failed) = launches(flags, &flags.reports)?;
+        let status = read(read_reports(&launches), output)?;
+        return Ok(if failed { Status::CouldNot } else { status });
+    }
+    let plan = match profiled {
+        Some(path) => plan_of_report(flags, path)?,
+        None if !flags.launch.is_empty() => {
+            bail!("--launch counts the launches of a report: name one, or use --kernel")
+        }
+        None => plan(&subject(flags)?)?,
+    };
+    print_plan(plan, output)?;
+    Ok(Status::Done)
+}
+
+/// Whether a file is a profiler's, by its content or, where that says nothing, its name.
+fn is_report(path: &Path) -> bool {
+    let mut start = [0; 4];
+    let begins = std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok();
+    let named = path.extension().is_some_and(|extension| {
+        ["ncu-rep", "ncu-repz", "nsight-cuprof-report", "csv"].iter().any(|known| extension == *known)
+    });
+    named || (begins && start == *b"NVR\0")
+}
+
+/// Flags that a report answers.
+fn no_shape(flags: &ProbeFlags) -> anyhow::Result<()> {
+    if flags.has_shape() {
+        bail!("the launch shape comes from the report: leave its flags away");
+    }
+    Ok(())
+}
+
+/// The one shape that the flags or a kernel of a file give.
+fn subject(flags: &ProbeFlags) -> anyhow::Result<Subject> {
+    let gpus = flags.gpus();
+    let [_] = gpus.as_slice() else {
+        if gpus.is_empty() {
+            bail!("which GPU? name it with --gpu, such as --gpu h100-sxm or --gpu sm_90; `occupant gpus` lists them");
+        }
+        bail!("an experiment runs on one GPU, and this --gpu stands for {}", gpus.len());
+    };
+    if flags.path.is_none() {
+        if flags.kernel.is_some() {
+            bail!("--kernel chooses among the kernels of a file: name the file, or leave --kernel away");
+        }
+        if !flags.has_shape() {
+            bail!("which launch? give its shape, such as --registers 64 --block 256, or name a file and --kernel");
+        }
+    }
+    let asked = subjects(&flags.of(), &flags.shape, &gpus)?;
+    let mut known: Vec<Subject> = Vec::new();
+    let mut why = String::new();
+    for subject in asked.all {
+        match subject {
+            // The same kernel can be in a file several times.
+            Ok(subject) if known.iter().any(|other| alike(other, &subject)) => {}
+            Ok(subject) => known.push(subject),
+            Err(without) => why = format!("{}: {}", without.kernel.demangled, without.reason),
+        }
+    }
+    match known.len() {
+        0 if why.is_empty() => bail!("no kernel could be read"),
+        0 => bail!("{why}"),
+        1 => Ok(known.remove(0)),
+        number => {
+            let name = |subject: &Subject| Some(subject.kernel.as_ref()?.demangled.to_string());
+            let names: Vec<String> = known.iter().filter_map(name).collect();
+            bail!(several(number, names, "--kernel"))
+        }
+    }
+}
+
+fn alike(a: &Subject, b: &Subject) -> bool {
+    let name = |subject: &Subject| subject.kernel.as_ref().map(|kernel| kernel.name.clone());
+    a.request == b.request && name(a) == name(b)
+}
+
+fn several(number: usize, mut names: Vec<String>, flag: &str) -> String {
+    names.dedup();
+    let more = if names.len() > LISTED { ", ..." } else { "" };
+    names.truncate(LISTED);
+    format!("an experiment is of one kernel, and {number} match: narrow it with {flag} ({}{more})", names.join("; "))
+}
+
+/// The launches of reports that the flags ask for, each with its file; and whether something could not be read.
+fn launches(flags: &ProbeFlags, reports: &[std::path::PathBuf]) -> anyhow::Result<(Vec<(String, Measurement)>, bool)> {
+    let (mut found, mut failed) = (Vec::new(), false);
+    for path in reports {
+        let name = path.display().to_string();
+        let bytes = whole(path, MOST).with_context(|| name.clone())?;
+        let (all, faults) = measurements(&name, &bytes).with_context(|| name.clone())?;
+        failed |= faults.iter().any(|fault| fault.severity == Severity::Error);
+        faults.iter().for_each(output::diagnostic);
+        for (index, measured) in all.into_iter().enumerate() {
+            let named = |name: &str| flags.kernel.as_ref().is_none_or(|kernel| kernel.is_match(name));
+            let by_name = named(&measured.name) || measured.mangled.as_deref().is_some_and(named);
+            if by_name && (flags.launch.is_empty() || flags.launch.contains(&index)) {
+                found.push((name.clone(), measured));
+            }
+        }
+    }
+    Ok((found, failed))
+}
+
+/// The plan for the one kernel of a report that the flags leave.
+fn plan_of_report(flags: &ProbeFlags, path: &std::path::PathBuf) -> anyhow::Result<ProbePlan> {
+    no_shape(flags)?;
+    if !flags.gpus().is_empty() {
+        bail!("the GPU comes from the report: leave --gpu away");
+    }
+    let (launches, _) = launches(flags, std::slice::from_ref(path))?;
+    let Some((name, measured)) = launches.first() else {
+        bail!("{}: it holds no launches, or --kernel and --launch leave none of them", path.display());
+    };
+    let same = |other: &Measurement| {
+        let metrics = ["launch__registers_per_thread", "launch__shared_mem_per_block_dynamic"];
+        other.name == measured.name
+            && other.grid == measured.grid
+            && other.block == measured.block
+            && metrics.iter().all(|metric| other.get(metric) == measured.get(metric))
+    };
+    if !launches.iter().all(|(_, other)| same(other)) {
+        let names = launches.iter().map(|(_, measured)| measured.name.clone()).collect();
+        bail!(several(launches.len(), names, "--kernel or --launch"));
+    }
+    Ok(plan_of_launch(name, measured, &flags.shape.request())?)
+}
+
+fn read(reading: ProbeReading, output: &mut Output) -> anyhow::Result<Status> {
+    let status = if reading.answer.is_some() { Status::Done } else { Status::CouldNot };
+    let text = match output.format() {
+        Format::Table => probe_reading_text(&reading, output.width()),
+        Format::Csv => probe_reading_sheet(&reading).csv(),
+        Format::Markdown => probe_reading_sheet(&reading).markdown(),
+        format => document(format, ProbeReport { schema: SCHEMA, plan: None, reading: Some(reading) })?,
+    };
+    output.write(&text)?;
+    Ok(status)
+}
+
+const SCHEMA: &str = "occupant.probe.v1";
+
+fn print_plan(plan: ProbePlan, output: &mut Output) -> anyhow::Result<()> {
+    let text = match output.format() {
+        Format::Table => probe_plan_text(&plan, output.width()),
+        Format::Csv => probe_plan_sheet(&plan).csv(),
+        Format::Markdown => probe_plan_sheet(&plan).markdown(),
+        format => document(format, ProbeReport { schema: SCHEMA, plan: Some(plan), reading: None })?,
+    };
+    Ok(output.write(&text)?)
+}
+
+fn document(format: Format, report: ProbeReport) -> anyhow::Result<String> {
+    Ok(if format == Format::Jsonl { json_line(&report)? } else { json(&report)? })
+}
