@@ -46,4 +46,4 @@ pub use sheet::Sheet;
 pub use summary::{summary_markdown, summary_sheet, summary_text};
 pub use svg::sweep_svg;
 pub use sweep::{sweep_sheet, sweep_text};
-pub use verdict::{verdict_sheet, verdict_text};
+pub use verdict::{verdict_markdown, verdict_sheet, verdict_text};

@@ -1,11 +1,11 @@
 //! `occupant verdict` for people: one launch in full, several as a table.
 
-use occupant_core::report::{GuidedNeed, NeedAnswer, VerdictRecord, WaitRecord};
+use occupant_core::report::{GuidedNeed, NeedAnswer, UnitRecord, VerdictRecord, WaitRecord};
 
 use crate::names::{cut, distinct};
 use crate::sheet::Sheet;
 use crate::table::{Column, Line, Table};
-use crate::words::{grouped, on_gpu, percent, printable, resource, wrapped, wrapped_beside};
+use crate::words::{count, grouped, on_gpu, percent, printable, resource, wrapped, wrapped_beside};
 
 /// Stall reasons that are shown: what is under this share is noise.
 const SHOWN_PERCENT: f64 = 3.0;
@@ -33,11 +33,17 @@ fn one(launch: &VerdictRecord, width: usize) -> String {
     if let Some(need) = launch.need.as_ref() {
         text += &needed(need, width);
     }
+    text += &busy(launch, width);
     text += &stalls(launch, width);
     text += &waits(launch, width);
     text += &findings(launch, width);
     text += &evidence(launch, width);
     text += &reconciled(launch, width);
+    if launch.occupancy_would_help == "yes" {
+        let next =
+            "to see it before changing the kernel: `occupant probe` plans runs at lower occupancies of this launch";
+        text += &format!("\n{}", wrapped(next, width, 2));
+    }
     if !launch.missing.is_empty() && launch.verdict != "cannot_tell" {
         text += &format!("\n{}", wrapped(&format!("not measured: {}", launch.missing.join(" ")), width, 2));
     }
@@ -52,7 +58,7 @@ fn shape(launch: &VerdictRecord) -> String {
         parts.push(on_gpu(gpu));
     }
     if let (Some(blocks), Some(threads)) = (shape.blocks, shape.threads) {
-        parts.push(format!("{} blocks of {threads} threads", grouped(blocks)));
+        parts.push(format!("{} of {}", count(blocks, "block"), count(threads, "thread")));
     }
     if let Some(registers) = shape.registers {
         parts.push(format!("{registers} registers"));
@@ -139,20 +145,38 @@ fn needed(need: &GuidedNeed, width: usize) -> String {
         );
     }
     text += &wrapped_beside("", &behind, VALUES, width);
-    let busy: Vec<String> = need
-        .resources
-        .iter()
-        .filter(|resource| resource.measured_percent >= 10.0)
-        .take(4)
-        .map(|resource| format!("{} {:.0} %", resource.resource, resource.measured_percent))
-        .collect();
-    if !busy.is_empty() {
-        text += &wrapped_beside("busy", &busy.join(", "), VALUES, width);
-    }
     for assumption in need.assumptions.iter().skip(2) {
         text += &wrapped_beside("", assumption, VALUES, width);
     }
     text
+}
+
+/// The busiest units, as measured.
+fn busy(launch: &VerdictRecord, width: usize) -> String {
+    // Of a unit the share of the whole launch counts, once.
+    let whole = |unit: &str| launch.units.iter().any(|used| used.unit == unit && !used.of_active);
+    let mut shown: Vec<&UnitRecord> = Vec::new();
+    for used in launch.units.iter().filter(|used| used.percent >= 10.0 && !is_part(used.unit)) {
+        let told = shown.iter().any(|other| other.unit == used.unit) || (used.of_active && whole(used.unit));
+        if !told {
+            shown.push(used);
+        }
+    }
+    let one = |used: &UnitRecord| {
+        let (least, while_active) = (if used.at_least { ">=" } else { "" }, if used.of_active { "*" } else { "" });
+        format!("{} {least}{:.0} %{while_active}", used.unit, used.percent)
+    };
+    let told: Vec<String> = shown.into_iter().take(5).map(one).collect();
+    if told.is_empty() {
+        return String::new();
+    }
+    let star = if told.iter().any(|unit| unit.ends_with('*')) { " (* while an SM has warps)" } else { "" };
+    wrapped_beside("busy", &format!("{}{star}", told.join(", ")), VALUES, width)
+}
+
+/// A unit without a name of its own.
+fn is_part(unit: &str) -> bool {
+    unit.starts_with("the busiest") || unit == "memory requests"
 }
 
 fn stalls(launch: &VerdictRecord, width: usize) -> String {
@@ -175,7 +199,9 @@ fn stalls(launch: &VerdictRecord, width: usize) -> String {
         };
         text += &wrapped_beside(&format!("  {:>5.1} %", stall.percent), &what, VALUES, width);
     }
-    if let Some(top) = launch.stalls.iter().find(|stall| stall.warps_hide.is_some()) {
+    // What is full or too small is changed elsewhere.
+    let waits_decide = launch.verdict.starts_with("latency") || launch.verdict == "imbalance";
+    if let Some(top) = launch.stalls.iter().find(|stall| stall.warps_hide.is_some()).filter(|_| waits_decide) {
         text += &wrapped_beside("  change", top.changes, VALUES, width);
     }
     text
@@ -266,11 +292,14 @@ fn significant(value: f64) -> String {
 
 /// Where the report's occupancy differs from this project's.
 fn reconciled(launch: &VerdictRecord, width: usize) -> String {
-    if launch.reconcile.is_empty() {
+    // What is explained and changes no occupancy is in the JSON.
+    let changes = launch.reconcile.iter().any(|differs| differs.what == "theoretical_percent");
+    let told: Vec<_> = launch.reconcile.iter().filter(|differs| changes || differs.explained.is_none()).collect();
+    if told.is_empty() {
         return String::new();
     }
     let mut text = "\nwhere the report's limits differ\n".to_owned();
-    for differs in &launch.reconcile {
+    for differs in told {
         let why = differs.explained.as_deref().unwrap_or("unexplained");
         let what = match differs.what {
             "binary_registers" => "registers in the binary".to_owned(),
@@ -292,33 +321,54 @@ fn table(launches: &[VerdictRecord], width: usize) -> String {
             Column::right("#", u8::MAX),
             Column::left("verdict", u8::MAX),
             Column::left("more warps", u8::MAX),
-            Column::right("theory", 5),
-            Column::right("achieved", 5),
-            Column::right("time", 4),
+            Column::right("theory", 4),
+            Column::right("achieved", 4),
+            Column::right("time", 5),
             Column::left("top wait", 3),
             Column::left("busiest", 2),
             Column::right("grid", 1),
         ],
-        lines: launches.iter().map(|launch| Line::Cells(cells(launch))).collect(),
+        lines: lines(launches),
         first_least: 20,
     };
     let names: Vec<&str> = launches.iter().map(|launch| launch.kernel.as_str()).collect();
     let room = table.first_width(width);
-    for (line, name) in table.lines.iter_mut().zip(distinct(&names, room)) {
-        if let Line::Cells(cells) = line {
-            cells[0] = name;
-        }
+    let rows = table.lines.iter_mut().filter_map(|line| match line {
+        Line::Cells(cells) => Some(cells),
+        Line::Heading(_) => None,
+    });
+    for (cells, name) in rows.zip(distinct(&names, room)) {
+        cells[0] = name;
     }
     let mut text = table.render(width);
+    let dropped = table.dropped(width);
     text += &format!("\n{}", wrapped(&counts(launches), width, 2));
+    if !dropped.is_empty() {
+        text += &wrapped(&format!("no room for {}: a larger --width shows more", dropped.join(", ")), width, 2);
+    }
     text + &wrapped("one launch in full: --launch N; all of them: --full", width, 2)
+}
+
+/// Launches, under the names of their files where there are several.
+fn lines(launches: &[VerdictRecord]) -> Vec<Line> {
+    let several = launches.windows(2).any(|pair| pair[0].file != pair[1].file);
+    let mut lines = Vec::new();
+    let mut file = None;
+    for launch in launches {
+        if several && file != Some(&launch.file) {
+            lines.push(Line::Heading(printable(&launch.file).into_owned()));
+            file = Some(&launch.file);
+        }
+        lines.push(Line::Cells(cells(launch)));
+    }
+    lines
 }
 
 fn cells(launch: &VerdictRecord) -> Vec<String> {
     let dash = || "-".to_owned();
     let share = |value: Option<f64>| value.map_or_else(dash, |value| format!("{value:.0}%"));
     let top = launch.stalls.iter().find(|stall| stall.warps_hide.is_some());
-    let busiest = launch.need.as_ref().and_then(|need| need.resources.first());
+    let busiest = launch.units.iter().find(|used| !is_part(used.unit)).or(launch.units.first());
     vec![
         launch.kernel.clone(),
         launch.index.to_string(),
@@ -328,9 +378,14 @@ fn cells(launch: &VerdictRecord) -> Vec<String> {
         share(launch.achieved_percent),
         launch.launch.duration_ns.map_or_else(dash, time),
         top.map_or_else(dash, |stall| format!("{} {:.0}%", stall.reason, stall.percent)),
-        busiest.map_or_else(dash, |busy| format!("{} {:.0}%", busy.resource, busy.measured_percent)),
+        busiest.map_or_else(dash, |busy| format!("{} {:.0}%", short(busy.unit), busy.percent)),
         launch.launch.blocks.map_or_else(dash, grouped),
     ]
+}
+
+/// A unit's name without what explains it.
+fn short(unit: &str) -> &str {
+    unit.split(" (").next().unwrap_or(unit)
 }
 
 fn counts(launches: &[VerdictRecord]) -> String {
@@ -342,10 +397,37 @@ fn counts(launches: &[VerdictRecord]) -> String {
         }
     }
     found.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
-    let helps = launches.iter().filter(|launch| launch.occupancy_would_help == "yes").count();
+    let of = |help: &str| launches.iter().filter(|launch| launch.occupancy_would_help == help).count();
+    let unknown = match of("unknown") {
+        0 => String::new(),
+        number => format!(", unknown for {number}"),
+    };
     let told: Vec<String> =
         found.iter().map(|(verdict, number)| format!("{number} {}", verdict.replace('_', " "))).collect();
-    format!("{} launches: {}; higher occupancy would help {helps} of them", launches.len(), told.join(", "))
+    format!(
+        "{} launches: {}; higher occupancy would help {} of them{unknown}",
+        launches.len(),
+        told.join(", "),
+        of("yes")
+    )
+}
+
+/// Launches for a pull request: what the table shows, and each launch's sentence.
+#[must_use]
+pub fn verdict_markdown(launches: &[VerdictRecord]) -> String {
+    let columns =
+        vec!["kernel", "#", "verdict", "more warps", "theory", "achieved", "time", "top wait", "busiest", "grid"];
+    let rows = launches.iter().map(cells).collect();
+    let mut text = Sheet { columns, rows }.markdown();
+    text.push('\n');
+    for launch in launches {
+        let kernel = printable(&launch.kernel).replace('`', "'");
+        text += &format!("- `{kernel}` ({}): {}: {}\n", launch.index, label(launch.verdict), launch.says);
+        for finding in &launch.findings {
+            text += &format!("  - {finding}\n");
+        }
+    }
+    text
 }
 
 /// Launches as rows.

@@ -59,6 +59,9 @@ pub struct Facts<'a> {
     pub mix: Mix,
 }
 
+/// A part of memory's throughput alone.
+const REQUESTS: &str = "memory requests";
+
 /// Names of throughput of units over the whole launch; the first name of a unit that was measured counts.
 const ELAPSED: [(&str, &[&str]); 8] = [
     (
@@ -77,7 +80,7 @@ const ELAPSED: [(&str, &[&str]); 8] = [
     ("L1", &["l1tex__throughput.avg.pct_of_peak_sustained_elapsed"]),
     ("tensor cores", &["sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed"]),
     ("the busiest unit of the SM", &["sm__throughput.avg.pct_of_peak_sustained_elapsed"]),
-    ("memory requests", &["gpu__compute_memory_request_throughput.avg.pct_of_peak_sustained_elapsed"]),
+    (REQUESTS, &["gpu__compute_memory_request_throughput.avg.pct_of_peak_sustained_elapsed"]),
     (
         "the busiest part of memory",
         &[
@@ -167,8 +170,8 @@ impl<'a> Facts<'a> {
     /// Whether anything says how busy the GPU's units were as a whole.
     #[must_use]
     pub fn has_throughput(&self) -> bool {
-        let whole = ["the busiest unit of the SM", "the busiest part of memory"];
-        whole.iter().all(|unit| self.units.iter().any(|used| used.unit == *unit))
+        let whole = ["sm__throughput", "gpu__compute_memory"];
+        whole.iter().all(|start| self.units.iter().any(|used| used.metric.starts_with(start) && used.unit != REQUESTS))
     }
 
     /// The busiest unit.
@@ -181,7 +184,7 @@ impl<'a> Facts<'a> {
     #[must_use]
     pub fn busiest_named(&self) -> Option<&Use> {
         let most = self.busiest()?;
-        let named = |used: &&Use| !used.unit.starts_with("the busiest") && used.unit != "memory requests";
+        let named = |used: &&Use| !used.unit.starts_with("the busiest") && used.unit != REQUESTS;
         self.units.iter().find(named).filter(|used| used.percent >= most.percent - 1.0).or(Some(most))
     }
 
@@ -216,9 +219,46 @@ fn units(measured: &Measurement, gpu: Option<&Gpu>) -> Vec<Use> {
             used.of_ceiling = share.map(|share| used.percent / share);
         }
     }
+    for used in &mut found {
+        if used.unit.starts_with("the busiest") {
+            used.unit = part(measured, used).unwrap_or(used.unit);
+        }
+    }
     found.sort_by(|a, b| b.percent.total_cmp(&a.percent).then(a.metric.cmp(b.metric)));
     found
 }
+
+/// What the busiest part is: the metric with the same value names it.
+fn part(measured: &Measurement, used: &Use) -> Option<&'static str> {
+    let same = |value: f64| (value - used.percent).abs() < 1e-6 && value > 0.0;
+    let parts = measured.metrics.iter().filter(|(name, _)| {
+        name.ends_with(".avg.pct_of_peak_sustained_elapsed")
+            && !name.contains("throughput")
+            && !name.contains("breakdown")
+    });
+    let mut names = parts.filter(|(_, value)| same(**value)).map(|(name, _)| name.as_str());
+    names.find_map(|name| PARTS.iter().find(|(start, _)| name.starts_with(start)).map(|(_, words)| *words))
+}
+
+/// Units by the start of their metrics' names, the longer first.
+const PARTS: [(&str, &str); 16] = [
+    ("sm__inst_executed_pipe_lsu", "LSU pipe (load and store)"),
+    ("sm__inst_executed_pipe_xu", "XU pipe (special functions, conversions)"),
+    ("sm__inst_executed_pipe_tex", "texture pipe"),
+    ("sm__inst_executed_pipe_adu", "ADU pipe (addresses, barriers)"),
+    ("sm__inst_executed_pipe_cbu", "CBU pipe (branches)"),
+    ("sm__inst_executed_pipe_uniform", "uniform pipe"),
+    ("sm__pipe_fma", "FMA pipe"),
+    ("sm__pipe_alu", "ALU pipe"),
+    ("sm__pipe_fp64", "FP64 pipe"),
+    ("sm__pipe_tensor", "tensor cores"),
+    ("sm__mio", "queue to shared memory and special functions"),
+    ("sm__inst_executed", "issue slots"),
+    ("sm__issue_active", "issue slots"),
+    ("l1tex__", "L1"),
+    ("lts__", "L2"),
+    ("dram__", "DRAM"),
+];
 
 /// DRAM's share of its peak from its rate, or from what was read and written; a part alone is a lower bound.
 fn dram_from_parts(measured: &Measurement) -> Option<Use> {

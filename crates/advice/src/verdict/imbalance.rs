@@ -10,11 +10,20 @@ pub(super) fn judge(facts: &Facts<'_>) -> Option<Judged> {
     if gap <= GAP {
         return None;
     }
-    let waves = facts.waves.map_or(f64::INFINITY, |waves| waves.value);
-    let why = match waves {
-        ..2.0 => "a last wave that fills few of its places",
-        ..8.0 => "the last wave, or blocks that take unequally long",
-        _ => "blocks or warps that take unequally long, or so little that the next ones can't be launched in time",
+    // Blocks that take equally long fill all waves but the last.
+    let tail = facts.waves.map(|waves| (waves.value, waves.value / waves.value.ceil().max(1.0)));
+    let why = match tail {
+        Some((waves, filled)) if achieved.value >= theoretical.value * filled - GAP / 2.0 => format!(
+            "a last wave that fills {:.0} % of its places, of {:.1} waves",
+            (waves - waves.floor()) * 100.0,
+            waves
+        ),
+        Some((_, filled)) if filled < 0.95 => format!(
+            "blocks or warps that take unequally long, or end early; the last wave alone would leave {:.0} %",
+            theoretical.value * filled
+        ),
+        _ => "blocks or warps that take unequally long, or so little that the next ones can't be launched in time"
+            .to_owned(),
     };
     let mut says = format!(
         "on average {:.0} % of the warp slots are taken where {:.0} % could be: {why}",

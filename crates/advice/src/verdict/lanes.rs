@@ -4,20 +4,20 @@ use super::facts::Facts;
 use super::thresholds::{CONFLICTS, FULL_WARP, USED_OF_SECTOR};
 
 pub(super) fn findings(facts: &Facts<'_>) -> Vec<String> {
-    [idle_lanes(facts), scattered(facts), conflicts(facts), spills(facts)].into_iter().flatten().collect()
+    [spills(facts), idle_lanes(facts), scattered(facts), conflicts(facts)].into_iter().flatten().collect()
 }
 
 fn idle_lanes(facts: &Facts<'_>) -> Option<String> {
-    let threads = facts.measured.get("smsp__thread_inst_executed_per_inst_executed.ratio")?;
-    let block = facts.measured.threads();
-    let says = match block {
-        Some(block) if block < 32 => format!(
-            "a block of {block} {} leaves {} of 32 lanes of its warp idle: use whole warps",
-            if block == 1 { "thread" } else { "threads" },
+    // A block that is no whole warp needs no measurement.
+    if let Some(block) = facts.measured.threads().filter(|block| (1..32).contains(block)) {
+        let threads = if block == 1 { "thread" } else { "threads" };
+        return Some(format!(
+            "a block of {block} {threads} leaves {} of 32 lanes of its warp idle: use whole warps",
             32 - block
-        ),
-        _ => format!("{threads:.1} of 32 threads take part in an instruction on average: branches split the warps"),
-    };
+        ));
+    }
+    let threads = facts.measured.get("smsp__thread_inst_executed_per_inst_executed.ratio")?;
+    let says = format!("{threads:.1} of 32 threads take part in an instruction on average: branches split the warps");
     (threads < FULL_WARP && threads > 0.0).then_some(says)
 }
 
@@ -53,6 +53,9 @@ fn spills(facts: &Facts<'_>) -> Option<String> {
     let executed = facts.measured.get("smsp__inst_executed.sum").filter(|all| *all > 0.0)?;
     let local = loads.map_or(0.0, |(_, value)| value) + stores.map_or(0.0, |(_, value)| value);
     let share = local / executed * 100.0;
-    let says = format!("{share:.1} % of its instructions access the stack: spilled registers or local arrays");
+    let says = format!(
+        "{share:.1} % of its instructions access the stack: spilled registers or local arrays; more registers a thread would \
+         save them, where occupancy is not the limit"
+    );
     (share >= 1.0).then_some(says)
 }

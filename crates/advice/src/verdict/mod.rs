@@ -133,6 +133,8 @@ pub struct Verdict {
     pub missing: Vec<&'static str>,
     /// Why warps wait.
     pub mix: Mix,
+    /// How busy units are, the busiest first.
+    pub units: Vec<Use>,
     /// Where the launch stands under the roofline.
     pub roofline: Option<Roofline>,
     /// The step to the next block, where more warps help.
@@ -174,6 +176,7 @@ pub fn verdict(measured: &Measurement) -> Verdict {
         missing: cannot_tell::missing(&facts),
         roofline: roofline::of(&facts),
         step,
+        units: facts.units,
         mix: facts.mix,
     }
 }

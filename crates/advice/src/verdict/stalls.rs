@@ -36,20 +36,19 @@ pub const REASONS: [Reason; 20] = [
         "long_scoreboard",
         Warps::Hide,
         "data from global, local, surface or texture memory",
-        "more loads in flight per thread (unroll, wider or asynchronous loads), data kept in shared memory, more warps while \
-         bandwidth is free",
+        "more loads in flight per thread (unroll, wider or asynchronous loads), data kept in shared memory",
     ),
     reason(
         "wait",
         Warps::Hide,
         "the fixed latency of the instruction before",
-        "independent instructions between (more work per thread), optimised code, more warps",
+        "independent instructions between (more work per thread), optimised code",
     ),
     reason(
         "short_scoreboard",
         Warps::Hide,
         "shared memory, special functions or dynamic branches",
-        "fewer bank conflicts, wider shared accesses, fewer special functions, more warps",
+        "fewer bank conflicts, wider shared accesses, fewer special functions",
     ),
     reason(
         "math_pipe_throttle",
@@ -171,8 +170,9 @@ impl Mix {
         let measured = |reason: &'static Reason| Some((reason, value(reason).filter(|value| *value >= 0.0)?));
         let found: Vec<(&'static Reason, f64)> = REASONS.iter().filter_map(measured).collect();
         let all: f64 = found.iter().map(|(_, value)| value).sum();
-        // A reason alone, asked for by name, is no mix.
-        if all <= 0.0 || found.len() < 4 {
+        // A reason alone, asked for by name, is no mix; nor are a few samples.
+        let enough = if counted { 0.0 } else { super::thresholds::FEW_SAMPLES };
+        if all <= enough || found.len() < 4 {
             return Self::default();
         }
         let mut stalls: Vec<Stall> =

@@ -37,3 +37,6 @@ pub const USED_OF_SECTOR: f64 = 16.0;
 
 /// Extra passes over shared memory for bank conflicts, as a share of all, from which they are told.
 pub const CONFLICTS: f64 = 0.1;
+
+/// Samples of program counters below which their shares are left to chance: at 100 a share of a tenth is off by a third.
+pub const FEW_SAMPLES: f64 = 100.0;

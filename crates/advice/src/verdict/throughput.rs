@@ -18,7 +18,7 @@ pub(super) fn judge(facts: &Facts<'_>) -> Option<Judged> {
         None if top.of_active => format!("{:.0} % of its peak while the SMs have warps", top.percent),
         None => format!("{:.0} % of its peak", top.percent),
     };
-    let says = format!("{} at {close}: more warps would only queue for it; give it less work", capitalised(top.unit));
+    let says = format!("{} at {close}: more warps would only queue for it; give it less work", top.unit);
     Some(Judged {
         label: Label::ThroughputBound,
         help: WouldHelp::No,
@@ -32,9 +32,4 @@ fn is_full(used: &Use, facts: &Facts<'_>) -> bool {
     let of_ceiling = used.of_ceiling.is_some_and(|percent| percent >= SATURATED_OF_CEILING);
     let counts = !used.of_active || facts.waves.is_none_or(|waves| waves.value >= FILLS_THE_GPU);
     counts && (used.percent >= SATURATED || of_ceiling)
-}
-
-fn capitalised(unit: &str) -> String {
-    let mut letters = unit.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

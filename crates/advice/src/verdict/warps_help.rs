@@ -24,7 +24,8 @@ pub(super) fn judge(facts: &Facts<'_>) -> Option<Judged> {
         room.value
     );
     let mut evidence = vec![shown(room, "percent of the warp slots that could be taken")];
-    evidence.extend(facts.achieved.map(|achieved| shown(achieved, "percent of them that are taken")));
+    evidence
+        .extend(facts.achieved.map(|achieved| shown(achieved, "percent of the warp slots that are taken, on average")));
     evidence.extend(facts.eligible.map(|eligible| shown(eligible, "warps of a scheduler that are ready in a cycle")));
     evidence.extend(facts.issue.map(|issue| shown(issue, "share of cycles in which a scheduler issues")));
     evidence.extend(stalls_shown(&facts.mix));

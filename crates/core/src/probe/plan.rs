@@ -240,18 +240,19 @@ fn code(
 
 /// Commands that measure a step and read the results.
 fn commands(kernel: Option<&ProbeKernel>) -> Vec<String> {
-    let base = kernel.map(|kernel| base_name(&kernel.demangled));
-    let only = base.map_or_else(String::new, |name| format!(" -k {name}"));
+    let base = kernel.and_then(|kernel| base_name(&kernel.demangled));
+    let only = base.as_ref().map_or_else(String::new, |name| format!(" -k {name}"));
     let matching = base.map_or_else(String::new, |name| format!(" --kernel {name}"));
     vec![format!("ncu{only} -c 5 -o probe-$bytes ./app"), format!("occupant probe{matching} --reports probe-*.ncu-rep")]
 }
 
 /// The name by which the profiler filters: without namespaces, template arguments and parameters.
-fn base_name(demangled: &str) -> &str {
-    let name = demangled.strip_prefix("void ").unwrap_or(demangled);
-    let name = name.rsplit("(anonymous namespace)::").next().unwrap_or(name);
+fn base_name(demangled: &str) -> Option<String> {
+    let named = demangled.replace("(anonymous namespace)::", "").replace("<unnamed>::", "");
+    let name = named.strip_prefix("void ").unwrap_or(&named);
     let name = name.split(['<', '(']).next().unwrap_or(name);
-    name.rsplit(['<', ':', ' ']).next().unwrap_or(name)
+    let name = name.rsplit([':', ' ']).next().unwrap_or(name);
+    (!name.is_empty()).then(|| name.to_owned())
 }
 
 fn notes(subject: &Subject, now: &CalcReport, steps: usize) -> Vec<String> {
@@ -353,10 +354,11 @@ mod tests {
             ("void at::native::(anonymous namespace)::kernel<float, 4>(float*)", "kernel"),
             ("void gemm<(int)128, (int)8>(float *)", "gemm"),
             ("fixture::convert(int (*)(float))", "convert"),
-            ("", ""),
+            ("void at::<unnamed>::fill<int, (int)4>(at::<unnamed>::Fill<int>)", "fill"),
         ] {
-            assert_eq!(base_name(name), base, "{name}");
+            assert_eq!(base_name(name).as_deref(), Some(base), "{name}");
         }
+        assert_eq!(base_name(""), None);
     }
 
     #[test]

@@ -45,5 +45,5 @@ pub use summary::{Extreme, GroupRecord, Histogram, HistogramBin, LimiterShare, O
 pub use sweep::{PointRecord, StairRecord, SweepRecord, SweepReport};
 pub use verdict::{
     EvidenceRecord, GuidedNeed, LifetimeRecord, Producer, ProfiledLaunch, ReconcileRecord, ResourceRecord,
-    RooflinePosition, StallRecord, StepToNext, VerdictLine, VerdictRecord, VerdictReport, WaitRecord,
+    RooflinePosition, StallRecord, StepToNext, UnitRecord, VerdictLine, VerdictRecord, VerdictReport, WaitRecord,
 };

@@ -66,6 +66,8 @@ pub struct VerdictRecord {
     pub theoretical_percent: Option<f64>,
     /// Achieved occupancy.
     pub achieved_percent: Option<f64>,
+    /// How busy units are, the busiest first.
+    pub units: Vec<UnitRecord>,
     /// Why warps wait, the largest share first; empty where not measured.
     pub stalls: Vec<StallRecord>,
     /// Where it waits, by instruction; empty without samples and counts.
@@ -116,6 +118,21 @@ pub struct EvidenceRecord {
     pub unit: String,
     /// What it says here.
     pub says: String,
+}
+
+/// How busy a unit is.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct UnitRecord {
+    /// The unit, in words.
+    pub unit: &'static str,
+    /// Percent of its peak.
+    pub percent: f64,
+    /// Of the time in which the SM had warps; else of the whole launch.
+    pub of_active: bool,
+    /// Only a part of its work was measured.
+    pub at_least: bool,
+    /// The metric.
+    pub metric: &'static str,
 }
 
 /// A reason that warps wait for.
@@ -211,7 +228,7 @@ pub struct LifetimeRecord {
     pub predicted: f64,
 }
 
-/// How busy a resource is, percent of what it reaches.
+/// How busy a resource is, percent of its peak over the whole launch.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct ResourceRecord {
     /// The resource.

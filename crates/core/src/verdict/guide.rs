@@ -18,6 +18,8 @@ pub struct Observed {
     pub lifetime: f64,
     /// Cycles in which an SM had warps.
     pub active_cycles: f64,
+    /// Cycles of the launch.
+    pub elapsed_cycles: f64,
     /// Multiprocessors.
     pub sms: f64,
 }
@@ -33,9 +35,17 @@ impl Observed {
         let launched = launched.filter(|warps| *warps > 0.0).or_else(by_shape)?;
         let resident = measured.get("sm__warps_active.avg.per_cycle_active")?;
         let active_cycles = measured.get("sm__cycles_active.avg")?;
+        let elapsed_cycles = measured.first(&ELAPSED).map_or(active_cycles, |(_, cycles)| cycles).max(active_cycles);
         let sms = measured.first(&["launch__sm_count", "device__attribute_multiprocessor_count"])?.1;
         let lifetime = resident * active_cycles * sms / launched;
-        (lifetime > 0.0 && lifetime.is_finite()).then_some(Self { launched, resident, lifetime, active_cycles, sms })
+        (lifetime > 0.0 && lifetime.is_finite()).then_some(Self {
+            launched,
+            resident,
+            lifetime,
+            active_cycles,
+            elapsed_cycles,
+            sms,
+        })
     }
 
     /// Percent of its peak that a resource of this demand is busy.
@@ -90,7 +100,7 @@ pub fn guide(profiled: &Profiled) -> Result<GuidedLaunch, Unguided> {
     refuse(profiled, &guide.counts, &observed)?;
     scattered(guide.sectors.as_deref(), &guide.counts)?;
     if guide.demand.is_empty() {
-        let says = "the units' throughput was not measured: profile it with `ncu --set full`";
+        let says = "the units' throughput was not measured (`ncu --set full` has it)";
         return Err(Unguided::new("no_throughput", says));
     }
     let analysis = profiled.code.as_ref().map_err(|reason| Unguided::new("machine_code", reason.clone()))?;
@@ -113,7 +123,7 @@ pub(super) fn prepare(profiled: &Profiled) -> Result<Prepared, Unguided> {
     let gpu = gpu.ok_or_else(|| Unguided::new("gpu_unknown", "the GPU's model is not known"))?;
     let machine = Machine::of_kin(gpu).map_err(|missing| Unguided::new(missing.code(), missing.to_string()))?;
     let observed = Observed::of(measured).ok_or_else(|| {
-        Unguided::new("no_occupancy", "warps and cycles were not measured: profile it with `ncu --section Occupancy`")
+        Unguided::new("no_occupancy", "warps and cycles of an SM were not measured (`ncu --set full` has them)")
     })?;
     let machine = match measured.first(&SM_CLOCK) {
         Some((_, hertz)) if hertz > 0.0 => machine.at_clock(hertz / 1e6),
@@ -143,7 +153,7 @@ fn assumed(analysis: &Analysis, measured: &Measurement, observed: &Observed) -> 
     let sum = measured.first(&["smsp__inst_executed.sum", "sm__inst_executed.sum"]).map(|(_, sum)| sum);
     let counts = sum.and_then(|sum| assumed_counts(analysis, sum / observed.launched));
     counts.ok_or_else(|| {
-        let says = "executions by instruction were not measured: profile it with `ncu --section SourceCounters`";
+        let says = "executions by instruction were not measured (`ncu --set full` has them)";
         Unguided::new("no_counts", says)
     })
 }
@@ -251,6 +261,10 @@ fn from_dram(measured: &Measurement) -> f64 {
     missed.max(by_bytes).clamp(0.0, 1.0)
 }
 
+/// Cycles of the whole launch.
+const ELAPSED: [&str; 4] =
+    ["sm__cycles_elapsed.avg", "smsp__cycles_elapsed.avg", "sm__cycles_elapsed.max", "gpc__cycles_elapsed.max"];
+
 /// Metrics of each resource's use; the largest counts. Cycles in which a unit was not idle say little, those of the
 /// arithmetic pipes excepted.
 const USES: [(Resource, &[&str]); 9] = [
@@ -277,14 +291,7 @@ const USES: [(Resource, &[&str]); 9] = [
 
 /// Cycles of an SM that a warp takes of each resource: its share of the peak, times the time, over the warps.
 fn demand(measured: &Measurement, observed: &Observed) -> Option<Vec<(Resource, f64)>> {
-    let elapsed = measured
-        .first(&[
-            "sm__cycles_elapsed.avg",
-            "smsp__cycles_elapsed.avg",
-            "sm__cycles_elapsed.max",
-            "gpc__cycles_elapsed.max",
-        ])
-        .map(|(_, cycles)| cycles)?;
+    let elapsed = measured.first(&ELAPSED)?.1;
     let share = |name: &str| {
         let of_elapsed =
             measured.get(&format!("{name}.avg.pct_of_peak_sustained_elapsed")).map(|percent| percent * elapsed);

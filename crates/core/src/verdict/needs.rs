@@ -36,21 +36,25 @@ fn answered(profiled: &Profiled, launch: &GuidedLaunch, target: f64) -> GuidedNe
         NeededRecord { warps: blocks.saturating_mul(warps_per_block), blocks, exact_warps: two_decimals(exact) };
     let share = lifetime.share(have) * 100.0;
     let words = binding.map_or("its resources", |binding| resource_words(binding));
+    let now = format!("by the model {have:.1} warps get {share:.0} % of what any number would");
     let says = match answer {
-        NeedAnswer::CannotSaturate => format!(
-            "has {have:.1} warps at {share:.0} % of what {words} can give; {exact:.0} for {target} % are more than an SM holds"
-        ),
-        NeedAnswer::Enough => {
-            format!("has {have:.1} warps, {exact:.0} are enough for {target} % of what {words} can give")
+        NeedAnswer::CannotSaturate => {
+            format!("{now}; {exact:.0} for {target} % are more than an SM holds; first to be full: {words}")
         }
-        _ => format!("has {have:.1} warps at {share:.0} % of what {words} can give, needs {exact:.0} for {target} %"),
+        NeedAnswer::Enough => format!("{now}; {exact:.0} are enough for {target} %; first to be full: {words}"),
+        _ => format!("{now}, {exact:.0} would get {target} %; first to be full: {words}"),
     };
     let resource = |(resource, share): &(occupant_need::Resource, f64)| {
-        let demand = lifetime.demand.iter().find(|(of, _)| of == resource).map_or(0.0, |(_, demand)| *demand);
+        // Of its peak over the whole launch, as the profiler has it.
+        let of = |demands: &[(occupant_need::Resource, f64)]| {
+            demands.iter().find(|(of, _)| of == resource).map_or(0.0, |(_, demand)| *demand)
+        };
+        let (at_peak, reached) = (of(&guide.demand), of(&lifetime.demand));
+        let whole = observed.active_cycles / observed.elapsed_cycles;
         ResourceRecord {
             resource: resource.name(),
-            measured_percent: two_decimals(observed.busy_percent(demand)),
-            predicted_percent: two_decimals(share * 100.0),
+            measured_percent: two_decimals(observed.busy_percent(at_peak) * whole),
+            predicted_percent: two_decimals(share * 100.0 * at_peak / reached * whole),
         }
     };
     GuidedNeed {

@@ -6,12 +6,20 @@ use occupant_profile::{Measurement, unit};
 use super::{Profiled, VerdictOptions, needs, reconcile, waits};
 use crate::report::{
     Basis, EvidenceRecord, GpuName, OccupancyRecord, ProfiledLaunch, RooflinePosition, StallRecord, StepToNext,
-    VerdictRecord, two_decimals,
+    UnitRecord, VerdictRecord, two_decimals,
 };
 
 pub(super) fn record(file: &str, index: usize, profiled: &Profiled, options: VerdictOptions) -> VerdictRecord {
     let measured = &profiled.measured;
     let found = verdict(measured);
+    let need = needs::need(profiled, options.target);
+    // Whether one step is enough, where a model says how many are.
+    let warps =
+        |blocks: u32| blocks.saturating_mul(measured.threads().map_or(1, |threads| threads.div_ceil(32) as u32));
+    let after = found.step.as_ref().and_then(|step| step.then).map(warps);
+    let asked = after.zip(need.needed).map(|(after, needed)| {
+        format!("that is {after} warps; the model asks for {:.0} for {} %", needed.exact_warps, need.target)
+    });
     let percent = |metric: &str| measured.get(metric).map(two_decimals);
     VerdictRecord {
         file: file.to_owned(),
@@ -28,9 +36,10 @@ pub(super) fn record(file: &str, index: usize, profiled: &Profiled, options: Ver
         evidence: evidence(&found),
         missing: found.missing.clone(),
         have: reconcile::engine(measured).map(|(ours, _)| OccupancyRecord::new(Basis::Exact, &ours)),
-        need: Some(needs::need(profiled, options.target)),
+        need: Some(need),
         theoretical_percent: percent("sm__maximum_warps_per_active_cycle_pct"),
         achieved_percent: percent("sm__warps_active.avg.pct_of_peak_sustained_active"),
+        units: units(&found),
         stalls: stalls(&found),
         waits: waits::waits(profiled),
         roofline: found.roofline.map(roofline),
@@ -40,7 +49,7 @@ pub(super) fn record(file: &str, index: usize, profiled: &Profiled, options: Ver
             then_blocks_per_sm: step.then,
             says: step.says,
         }),
-        findings: found.findings,
+        findings: found.findings.into_iter().chain(asked).collect(),
         reconcile: reconcile::reconcile(profiled),
     }
 }
@@ -80,6 +89,17 @@ fn evidence(found: &Verdict) -> Vec<EvidenceRecord> {
         says: evidence.says.clone(),
     };
     found.evidence.iter().map(record).collect()
+}
+
+fn units(found: &Verdict) -> Vec<UnitRecord> {
+    let record = |used: &occupant_advice::verdict::Use| UnitRecord {
+        unit: used.unit,
+        percent: two_decimals(used.percent),
+        of_active: used.of_active,
+        at_least: used.at_least,
+        metric: used.metric,
+    };
+    found.units.iter().map(record).collect()
 }
 
 fn stalls(found: &Verdict) -> Vec<StallRecord> {

@@ -3,6 +3,7 @@
 //! own timeline.
 
 use occupant_advice::verdict::REASONS;
+use occupant_advice::verdict::thresholds::FEW_SAMPLES;
 use occupant_binary::line_at;
 use occupant_sass::{AccessKind, Analysis, Class, Instruction, Space};
 
@@ -61,6 +62,9 @@ pub(super) fn waits(profiled: &Profiled) -> Vec<WaitRecord> {
         return Vec::new();
     };
     let all: f64 = samples.iter().sum();
+    if all < FEW_SAMPLES {
+        return Vec::new();
+    }
     let mut order: Vec<usize> = (0..samples.len()).filter(|number| samples[*number] / all >= WORTH_TELLING).collect();
     order.sort_by(|a, b| samples[*b].total_cmp(&samples[*a]).then(a.cmp(b)));
     order.truncate(MOST);
@@ -157,7 +161,9 @@ impl<'a> Context<'a> {
                 .unwrap_or_else(|| "shared memory or the special-function unit is busy with other warps".to_owned()),
             "lg_throttle" => {
                 let sectors = self.sectors_per_request(number);
-                let each = sectors.map_or_else(String::new, |sectors| format!(", {sectors:.0} sectors a request"));
+                let each = sectors.map_or_else(String::new, |sectors| {
+                    format!(", {sectors:.0} {} a request", if sectors < 1.5 { "sector" } else { "sectors" })
+                });
                 format!("the queue to global memory is full{each}")
             }
             "mio_throttle" => "the queue to shared memory and special functions is full".to_owned(),

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use occupant_core::report::{Diagnostic, Severity, VerdictLine, VerdictRecord, VerdictReport};
 use occupant_core::verdict::verdicts;
-use occupant_report::{json, json_line, verdict_sheet, verdict_text};
+use occupant_report::{json, json_line, verdict_markdown, verdict_sheet, verdict_text};
 
 use super::Status;
 use crate::arguments::VerdictFlags;
@@ -75,7 +75,7 @@ fn print(
             launches.iter().map(line).collect::<Result<String, _>>()?
         }
         Format::Csv => verdict_sheet(&launches).csv(),
-        Format::Markdown => verdict_sheet(&launches).markdown(),
+        Format::Markdown => verdict_markdown(&launches),
     };
     output.write(&text)?;
     Ok(())
