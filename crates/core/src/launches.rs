@@ -107,16 +107,24 @@ impl Launches {
         let start = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
         let binary = occupant_profile::ncu::is_report(bytes) || matches!(start, Some(b'{' | b'['));
         if binary {
-            return Self::of_measurements(&occupant_profile::read(bytes)?.measurements);
+            return Self::of_read(occupant_profile::read(bytes)?);
         }
         Self::read(bytes).or_else(|error| match (error, occupant_profile::read(bytes)) {
             (LaunchesError::MissingColumn { .. } | LaunchesError::Csv(_), Ok(read))
                 if !read.measurements.is_empty() =>
             {
-                Self::of_measurements(&read.measurements)
+                Self::of_read(read)
             }
             (error, _) => Err(error),
         })
+    }
+
+    /// The launches of a profiler's file; one that is damaged has not told all of them.
+    fn of_read(read: occupant_profile::Read) -> Result<Self, LaunchesError> {
+        match read.faults.into_iter().next() {
+            Some(fault) => Err(fault.into()),
+            None => Self::of_measurements(&read.measurements),
+        }
     }
 
     /// The launches that a profiler measured. Traces tell static and dynamic shared memory together only: dynamic shared

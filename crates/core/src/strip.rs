@@ -26,6 +26,10 @@ pub fn strip(bytes: &[u8], keep_code: bool) -> Result<StrippedReport, ProfileErr
         return Err(ProfileError::NotAReport { expected: "a Nsight Compute report (.ncu-rep, .ncu-repz)", found });
     }
     let unpacked = ncu::unpack(bytes)?;
+    // What the reader can't read is not known to hold nothing private.
+    if let Some(fault) = ncu::Report::read(&unpacked)?.faults.into_iter().next() {
+        return Err(fault);
+    }
     let mut mask = mask_cubin;
     let stripped = ncu::strip(&unpacked, if keep_code { Some(&mut mask) } else { None })?;
     let Removed { session, processes, ranges, callers, sources, paths, code, unknown } = stripped.removed;

@@ -52,7 +52,7 @@ pub enum ProfileError {
     #[error("a packed report that does not unpack: {0}")]
     Unpack(String),
     /// More than is accepted.
-    #[error("{what} is larger than the {limit} bytes that are accepted")]
+    #[error("{what}: more than the {limit} that are accepted")]
     TooLarge {
         /// What.
         what: &'static str,

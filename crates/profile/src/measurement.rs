@@ -96,10 +96,12 @@ impl Measurement {
         }
     }
 
-    /// A metric's value; `None` where it was not measured or is no finite number.
+    /// A metric's value; `None` where it was not measured or can't be true: nothing that is counted is negative, and no
+    /// share of a peak is ten times the peak.
     #[must_use]
     pub fn get(&self, metric: &str) -> Option<f64> {
-        self.metrics.get(metric).copied().filter(|value| value.is_finite())
+        let most = if metric.contains("pct") { 1000.0 } else { LARGEST };
+        self.metrics.get(metric).copied().filter(|value| (0.0..=most).contains(value))
     }
 
     /// The first of several names that has a value: metrics were renamed between versions and chips.
@@ -126,6 +128,9 @@ impl Measurement {
         self.instructions.get(metric).map_or(&[], Vec::as_slice)
     }
 }
+
+/// The most that a counter can hold.
+const LARGEST: f64 = 18_446_744_073_709_551_615.0;
 
 fn product(dimensions: [u64; 3]) -> u64 {
     dimensions.iter().fold(1, |all: u64, one| all.saturating_mul(*one))

@@ -118,7 +118,10 @@ fn a_bomb_is_refused() {
         packed.push(0);
     }
     let refused = read(&packed).expect_err("a bomb");
-    assert_eq!(refused, ProfileError::TooLarge { what: "an unpacked report", limit: 1000 * 4009 + (16 << 20) });
+    assert_eq!(
+        refused,
+        ProfileError::TooLarge { what: "bytes of an unpacked report", limit: 1000 * 4009 + (16 << 20) }
+    );
 }
 
 #[test]

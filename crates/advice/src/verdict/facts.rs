@@ -157,7 +157,7 @@ impl<'a> Facts<'a> {
             sms: fact(&["launch__sm_count", "device__attribute_multiprocessor_count"])
                 .map(|fact| fact.value)
                 .or_else(|| gpu?.sm_count.map(f64::from)),
-            waves: fact(&["launch__waves_per_multiprocessor"]),
+            waves: fact(&["launch__waves_per_multiprocessor"]).filter(|waves| waves.value > 0.0),
             theoretical: fact(&["sm__maximum_warps_per_active_cycle_pct"]),
             achieved: fact(&["sm__warps_active.avg.pct_of_peak_sustained_active"]).or(from_warps),
             issue,

@@ -5,7 +5,7 @@ use super::thresholds::FILLS_THE_GPU;
 use super::{Judged, Label, WouldHelp, shown};
 
 pub(super) fn judge(facts: &Facts<'_>) -> Option<Judged> {
-    let blocks = facts.measured.blocks()? as f64;
+    let blocks = facts.measured.blocks().filter(|blocks| *blocks > 0)? as f64;
     let idle = facts.sms.map(|sms| (sms - blocks).max(0.0)).filter(|idle| *idle > 0.0);
     let part = facts.waves.filter(|waves| waves.value < FILLS_THE_GPU);
     let says = match (idle, part, facts.sms) {

@@ -311,6 +311,36 @@ mod tests {
     }
 
     #[test]
+    fn what_can_not_be_true_is_not_measured() {
+        let waves = "launch__waves_per_multiprocessor";
+        for impossible in [-1.0, 0.0, f64::NAN, f64::INFINITY] {
+            assert_eq!(label(&[(waves, impossible)]).0, Label::LatencyBoundWarpsHelp, "{impossible} waves");
+        }
+        assert_eq!(label(&[("sm__throughput.avg.pct_of_peak_sustained_elapsed", 1e23)]).0, Label::CannotTell);
+        assert_eq!(label(&[("launch__grid_size", 0.0)]).0, Label::LatencyBoundWarpsHelp);
+    }
+
+    #[test]
+    fn idle_lanes_need_no_measurement() {
+        let mut measured = Measurement::new(Flavour::Report, "kernel".to_owned());
+        measured.metrics.insert("launch__block_size".to_owned(), 1.0);
+        let found = verdict(&measured).findings;
+        assert!(found.iter().any(|finding| finding.contains("31 of 32 lanes")), "{found:?}");
+    }
+
+    #[test]
+    fn a_tail_is_told_by_its_size() {
+        let achieved = "sm__warps_active.avg.pct_of_peak_sustained_active";
+        let waves = "launch__waves_per_multiprocessor";
+        let theory = ("sm__maximum_warps_per_active_cycle_pct", 60.0);
+        let says = |changes: &[(&str, f64)]| verdict(&launch(changes)).says;
+        // 1.5 waves take the time of 2: three quarters of 60 %.
+        assert!(says(&[theory, (waves, 1.5), (achieved, 45.0)]).contains("a last wave that fills 50 % of its places"));
+        let early = says(&[theory, (waves, 1.5), (achieved, 15.0)]);
+        assert!(early.contains("the last wave alone would leave 45 %"), "{early}");
+    }
+
+    #[test]
     fn reasons_are_known_once() {
         let mut names: Vec<&str> = REASONS.iter().map(|reason| reason.name).collect();
         names.sort_unstable();

@@ -58,6 +58,18 @@ pub enum TimingsError {
         /// The amount.
         dynamic: u32,
     },
+    /// Blocks that the shape does not allow.
+    #[error(
+        "line {line}: {blocks} blocks per SM, an SM holds {most} of this shape: give the launch's own with the shape flags"
+    )]
+    MoreBlocks {
+        /// Line of the file.
+        line: u64,
+        /// Blocks of the line.
+        blocks: u32,
+        /// Blocks that an SM holds.
+        most: u32,
+    },
     /// The shape or the GPU.
     #[error(transparent)]
     Calc(#[from] CalcError),
@@ -132,8 +144,12 @@ fn run(column: Column, text: &str, line: u64, subject: Option<&Subject>) -> Resu
             let blocks: u32 = blocks.ok_or_else(|| value("number of blocks per SM"))?;
             let Some(subject) = subject else { return Ok(Run { blocks: Some(blocks), ..Run::default() }) };
             let limits = subject.target().map_err(CalcError::from)?.limits;
-            let warps = blocks * subject.request.shape.threads_per_block.div_ceil(32);
-            let percent = f64::from(warps) * 100.0 / f64::from(limits.max_warps_per_sm());
+            let most = occupancy(limits, &subject.request.shape).map_err(CalcError::from)?;
+            if blocks > most.blocks_per_sm {
+                return Err(TimingsError::MoreBlocks { line, blocks, most: most.blocks_per_sm });
+            }
+            let warps = blocks * (most.warps_per_sm() / most.blocks_per_sm.max(1));
+            let percent = f64::from(warps) * 100.0 / f64::from(most.max_warps_per_sm);
             Ok(Run { blocks: Some(blocks), warps: Some(warps), percent: Some(percent), ..Run::default() })
         }
         Column::Shared => {
@@ -156,6 +172,10 @@ fn run(column: Column, text: &str, line: u64, subject: Option<&Subject>) -> Resu
     }
 }
 
+/// Times of kernels, in nanoseconds: no clock tells less than the first, and nobody waits for more than the second.
+const SHORTEST: f64 = 1.0;
+const LONGEST: f64 = 1e15;
+
 /// Nanoseconds of a time with a unit, milliseconds without.
 fn parse_time(text: &str) -> Option<f64> {
     let text = text.trim();
@@ -163,7 +183,7 @@ fn parse_time(text: &str) -> Option<f64> {
     let found = units.iter().find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, *factor)));
     let (number, factor) = found.unwrap_or((text, 1e6));
     let time = number.trim().parse::<f64>().ok()? * factor;
-    (time.is_finite() && time > 0.0).then_some(time)
+    (SHORTEST..=LONGEST).contains(&time).then_some(time)
 }
 
 #[cfg(test)]
@@ -177,9 +197,18 @@ mod tests {
         {
             assert_eq!(parse_time(text), Some(ns), "{text}");
         }
-        for text in ["", "ms", "-1", "0", "1h", "nan", "inf", "1e400"] {
+        for text in ["", "ms", "-1", "0", "1h", "nan", "inf", "1e400", "0.001ns", "1e300s"] {
             assert_eq!(parse_time(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn blocks_that_a_shape_does_not_allow() {
+        let shape = Shape { registers_per_thread: 64, threads_per_block: 1024, ..Shape::default() };
+        let subject = Subject::by_numbers("h100-sxm".parse().unwrap(), CalcRequest { shape, ..CalcRequest::default() });
+        let read = |csv: &str| read_timings(csv.as_bytes(), Some(&subject));
+        let error = read("blocks_per_sm,time\n1,2ms\n64,1ms\n").unwrap_err().to_string();
+        assert!(error.starts_with("line 3: 64 blocks per SM, an SM holds 1 of this shape"), "{error}");
     }
 
     #[test]

@@ -32,9 +32,7 @@ pub(crate) fn run(flags: &VerdictFlags, output: &mut Output) -> anyhow::Result<S
         }
     }
     let failed = diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
-    if output.format() != Format::Json {
-        diagnostics.iter().for_each(output::diagnostic);
-    }
+    diagnostics.iter().for_each(output::diagnostic);
     print(flags, launches, diagnostics, output)?;
     Ok(if failed { Status::CouldNot } else { Status::Done })
 }

@@ -50,7 +50,9 @@ pub(super) fn read(table: &Table<'_>, text: &mut Text) {
 /// The columns of metrics.
 fn metrics<'a>(table: &'a Table<'_>) -> Vec<(usize, &'a str)> {
     let named = table.header.names.iter().map(Cow::as_ref).map(str::trim).enumerate();
-    named.filter(|(_, name)| !name.is_empty() && !launch::is_launch_column(name)).collect()
+    // Breakdowns and groups hold names of other metrics.
+    let is_list = |name: &str| name.starts_with("breakdown:") || name.starts_with("group:");
+    named.filter(|(_, name)| !name.is_empty() && !launch::is_launch_column(name) && !is_list(name)).collect()
 }
 
 /// A row of units has no number, and a unit somewhere.

@@ -10,6 +10,8 @@ use crate::measurement::Flavour;
 
 /// Lines that a quoted cell may go on for: rules write a few paragraphs at most.
 const CONTINUED: usize = 32;
+/// Lines that are joined for nothing before no more is tried: quotes that nothing closes are damage.
+const WASTED: usize = 4096;
 /// Separators: NVIDIA's own, and those that spreadsheets save with.
 const SEPARATORS: [char; 3] = [',', ';', '\t'];
 
@@ -52,6 +54,8 @@ pub(super) struct Found<'a> {
     inside: bool,
     /// The line before was empty.
     after_gap: bool,
+    /// Lines that were joined to a row for nothing.
+    wasted: usize,
 }
 
 impl<'a> Found<'a> {
@@ -92,7 +96,7 @@ impl<'a> Found<'a> {
         }
         let mut record = Record::split(line, table.header.separator);
         let mut more = 0_usize;
-        while record.open && more < CONTINUED {
+        while record.open && more < CONTINUED && self.wasted < WASTED {
             let next = more.saturating_add(1);
             let Some((offset, last)) = lines.get(next).filter(|(_, last)| !last.starts_with("==")) else { break };
             let end = offset.saturating_add(last.len());
@@ -106,6 +110,7 @@ impl<'a> Found<'a> {
                 more
             }
             Some(misfit) => {
+                self.wasted = self.wasted.saturating_add(more);
                 self.misfit(misfit, line, number);
                 0
             }

@@ -44,7 +44,9 @@ impl Report<'_> {
                 let said = Said {
                     rule: rule.identifier.to_owned(),
                     text: message.text.to_owned(),
-                    speedup: speedup.take().filter(|(kind, _)| *kind != SpeedupKind::Unknown),
+                    speedup: speedup
+                        .take()
+                        .filter(|(kind, percent)| *kind != SpeedupKind::Unknown && (0.0..=1e4).contains(percent)),
                 };
                 measured.said.push(said);
             }

@@ -75,9 +75,17 @@ pub fn unpack(bytes: &[u8]) -> Result<Cow<'_, [u8]>, ProfileError> {
         .read_to_end(&mut unpacked)
         .map_err(|error| ProfileError::Unpack(error.to_string()))?;
     if unpacked.len() as u64 > most {
-        return Err(ProfileError::TooLarge { what: "an unpacked report", limit: most });
+        return Err(ProfileError::TooLarge { what: "bytes of an unpacked report", limit: most });
     }
     Ok(Cow::Owned(unpacked))
+}
+
+/// Launches and modules of one report that are read: a million times what profilers write in an hour.
+const MOST_LAUNCHES: usize = 65_536;
+const MOST_MODULES: usize = 4096;
+
+const fn too_many(what: &'static str, limit: usize) -> ProfileError {
+    ProfileError::TooLarge { what, limit: limit as u64 }
 }
 
 impl<'a> Report<'a> {
@@ -135,7 +143,11 @@ impl<'a> Report<'a> {
                 let (length, after) = payload.word("the length of a message")?;
                 let (message, after) = after.split(u64::from(length), "a message")?;
                 payload = after;
-                self.message(kind, message, names).unwrap_or_else(|fault| self.faults.push(fault));
+                match self.message(kind, message, names) {
+                    // What follows is more of the same.
+                    Err(fault @ ProfileError::TooLarge { .. }) => return Err(fault),
+                    read => read.unwrap_or_else(|fault| self.faults.push(fault)),
+                }
             }
         }
         Ok(block.after)
@@ -145,11 +157,14 @@ impl<'a> Report<'a> {
         match kind {
             Kind::Module => {
                 let module = Module::read(message)?;
+                let room = self.modules.len() < MOST_MODULES;
                 match self.modules.iter_mut().find(|known| known.reference == module.reference) {
                     Some(known) => known.merge(module),
-                    None => self.modules.push(module),
+                    None if room => self.modules.push(module),
+                    None => return Err(too_many("modules", MOST_MODULES)),
                 }
             }
+            Kind::Result(_) if self.launches.len() >= MOST_LAUNCHES => return Err(too_many("launches", MOST_LAUNCHES)),
             Kind::Result(Workload::Kernel) => self.launches.push(Launch::of_kernel(message, names)?),
             Kind::Result(workload) => self.launches.push(Launch::of_several(message, names, workload)?),
         }

@@ -267,7 +267,7 @@ fn add(count: &mut usize, more: usize) {
 
 fn prefixed(file: &mut Vec<u8>, bytes: Vec<u8>) -> Result<(), ProfileError> {
     let Ok(length) = u32::try_from(bytes.len()) else {
-        return Err(ProfileError::TooLarge { what: "a message", limit: u64::from(u32::MAX) });
+        return Err(ProfileError::TooLarge { what: "bytes of a message", limit: u64::from(u32::MAX) });
     };
     file.extend(length.to_le_bytes());
     file.extend(bytes);
