@@ -29,7 +29,7 @@ pub struct Loops {
     pub irreducible: usize,
 }
 
-/// What [`Nest`] tells of a loop.
+/// What `Nest` tells of a loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Nested {
     /// 1 for the outermost.

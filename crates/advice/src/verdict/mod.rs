@@ -1,5 +1,5 @@
 //! VERDICT: was occupancy the limit of a measured launch? One rule a file; the first that holds gives the label, in the
-//! order of [`RULES`], and every other thing worth knowing is a finding.
+//! order of `RULES`, and every other thing worth knowing is a finding.
 //!
 //! For: turning a profiler's numbers into a label, findings and the evidence for them. Not for: reading reports
 //! (`occupant-profile`), or predicting: nothing here is modelled.
