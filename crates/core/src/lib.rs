@@ -37,6 +37,7 @@ mod strip;
 mod subject;
 mod summary;
 mod sweep;
+mod taken_apart;
 mod target;
 mod triton;
 pub mod verdict;

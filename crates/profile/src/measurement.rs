@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use occupant_hardware::ComputeCapability;
+use occupant_hardware::{ComputeCapability, Described, Gpu, identify};
 
 use crate::ncu::SpeedupKind;
 
@@ -120,6 +120,25 @@ impl Measurement {
     #[must_use]
     pub fn threads(&self) -> Option<u64> {
         self.get("launch__block_size").map(|threads| threads as u64).or_else(|| self.block.map(product))
+    }
+
+    /// The GPU model, where its name and size say which.
+    #[must_use]
+    pub fn model(&self) -> Option<&'static Gpu> {
+        identify(Described {
+            name: self.gpu.as_deref()?,
+            capability: self.capability,
+            sms: self.get("device__attribute_multiprocessor_count").map(|sms| sms as u32),
+            gb_per_s: self.dram_peak().map(|rate| rate / 1e9),
+        })
+    }
+
+    /// Bytes per second that DRAM moves at most, by memory clock and bus width.
+    #[must_use]
+    pub fn dram_peak(&self) -> Option<f64> {
+        let hertz = self.get("device__attribute_memory_clock_rate")? * 1e3;
+        // Both edges of the clock carry data.
+        Some(hertz * 2.0 * self.get("device__attribute_global_memory_bus_width")? / 8.0)
     }
 
     /// What a metric says of each instruction, in the order of their offsets.

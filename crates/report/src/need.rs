@@ -176,8 +176,8 @@ fn curve(need: &NeedRecord, points: &[CurvePoint], width: usize) -> String {
     format!("share of the ceiling by resident warps: H has, N needs for {} %, dots the band\n{drawn}", need.target)
 }
 
-fn answer(need: &NeedRecord) -> &'static str {
-    match need.answer {
+pub(crate) const fn answer_words(answer: NeedAnswer) -> &'static str {
+    match answer {
         NeedAnswer::Enough => "enough",
         NeedAnswer::Short => "short",
         NeedAnswer::CannotSaturate => "cannot saturate",
@@ -286,7 +286,7 @@ fn cells(kernel: &KernelRecord) -> Vec<String> {
         name,
         arch,
         gpu,
-        format!("{}{}", answer(need), if need.is_open() { "?" } else { "" }),
+        format!("{}{}", answer_words(need.answer), if need.is_open() { "?" } else { "" }),
         need.have_warps.map_or_else(dash, |have| format!("{mark}{have}")),
         need.needed.map_or_else(dash, |needed| format!("{:.1}", needed.exact_warps)),
         need.band.map_or_else(dash, |band| format!("{:.0}-{:.0}", band.low.floor(), band.high.ceil())),
@@ -344,7 +344,7 @@ fn row(kernel: &KernelRecord) -> Vec<String> {
         kernel.name.to_string(),
         kernel.arch.clone().unwrap_or_default(),
         kernel.gpu.as_ref().map_or_else(String::new, |gpu| gpu.name.clone()),
-        need.map_or_else(String::new, |need| answer(need).replace(' ', "_")),
+        need.map_or_else(String::new, |need| answer_words(need.answer).replace(' ', "_")),
         whole(need.and_then(|need| need.have_warps)),
         number(needed.map(|needed| needed.exact_warps)),
         whole(needed.map(|needed| needed.warps)),

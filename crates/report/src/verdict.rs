@@ -1,8 +1,9 @@
 //! `occupant verdict` for people: one launch in full, several as a table.
 
-use occupant_core::report::{GuidedNeed, NeedAnswer, UnitRecord, VerdictRecord, WaitRecord};
+use occupant_core::report::{GuidedNeed, UnitRecord, VerdictRecord, WaitRecord};
 
 use crate::names::{cut, distinct};
+use crate::need::answer_words;
 use crate::sheet::Sheet;
 use crate::table::{Column, Line, Table};
 use crate::words::{count, grouped, on_gpu, percent, printable, resource, wrapped, wrapped_beside};
@@ -464,12 +465,7 @@ fn row(launch: &VerdictRecord) -> Vec<String> {
     let number = |value: Option<f64>| value.map_or_else(String::new, |value| format!("{value:?}"));
     let top = launch.stalls.iter().find(|stall| stall.warps_hide.is_some());
     let need = launch.need.as_ref();
-    let answer = need.map(|need| match need.answer {
-        NeedAnswer::Enough => "enough",
-        NeedAnswer::Short => "short",
-        NeedAnswer::CannotSaturate => "cannot_saturate",
-        NeedAnswer::NotModelled => "not_modelled",
-    });
+    let answer = need.map(|need| answer_words(need.answer).replace(' ', "_"));
     vec![
         launch.file.clone(),
         launch.index.to_string(),
@@ -486,7 +482,7 @@ fn row(launch: &VerdictRecord) -> Vec<String> {
         number(launch.launch.duration_ns),
         top.map_or("", |top| top.reason).to_owned(),
         number(top.map(|top| top.percent)),
-        answer.unwrap_or_default().to_owned(),
+        answer.unwrap_or_default(),
         number(need.and_then(|need| need.needed).map(|needed| needed.exact_warps)),
         number(need.and_then(|need| need.have_warps)),
         need.and_then(|need| need.binding).unwrap_or_default().to_owned(),

@@ -34,36 +34,70 @@ struct Tally {
     beyond: usize,
 }
 
+/// What was compared so far.
+#[derive(Default)]
+struct Comparison {
+    /// By curve.
+    tallies: [Tally; CURVES.len()],
+    differences: Vec<String>,
+    /// Launches whose shape or GPU is not known.
+    without: usize,
+}
+
 /// Compares every point and prints how many there were.
 pub(super) fn compare(reports: &[PathBuf]) -> anyhow::Result<()> {
-    let mut tallies = [Tally::default(); 4];
-    let mut differences = Vec::new();
-    let mut without = 0;
+    let mut comparison = Comparison::default();
     for path in reports {
         let packed = fs::read(path)?;
         let bytes = unpack(&packed)?;
         let report = Report::read(&bytes).with_context(|| path.display().to_string())?;
         for (index, launch) in report.launches.iter().enumerate() {
-            let measured = report.measurement(launch);
-            let Some(shape) = shape(&measured) else {
-                without += 1;
-                continue;
-            };
-            for ((metric, axis, at), tally) in CURVES.iter().zip(&mut tallies) {
-                let place = format!("{} launch {index} {axis}", path.file_name().unwrap_or_default().to_string_lossy());
-                curve(&place, launch, metric, &shape, &measured, *at, tally, &mut differences)?;
-            }
+            let place = format!("{} launch {index}", path.file_name().unwrap_or_default().to_string_lossy());
+            comparison.launch(&place, launch, &report.measurement(launch))?;
         }
     }
-    for ((_, axis, _), tally) in CURVES.iter().zip(&tallies) {
-        println!(
-            "{axis}: {} points, {} differ, {} beyond the opt-in limit",
-            tally.points, tally.different, tally.beyond
-        );
+    comparison.print()
+}
+
+impl Comparison {
+    fn launch(&mut self, place: &str, launch: &Launch<'_>, measured: &Measurement) -> anyhow::Result<()> {
+        let limits = measured.capability.and_then(|capability| limits(capability).ok());
+        let (Some(limits), Some(shape)) = (limits, shape(measured)) else {
+            self.without += 1;
+            return Ok(());
+        };
+        for ((metric, axis, at), tally) in CURVES.iter().zip(&mut self.tallies) {
+            let instances = launch.metric(metric).map(|metric| metric.instances.as_slice()).unwrap_or_default();
+            for instance in instances {
+                let (Some(x), Some(warps)) = (instance.correlation.whole(), instance.value.whole()) else { continue };
+                let x = u32::try_from(x)?;
+                let at_point = at(&shape, x, limits.shared_reserved_per_block);
+                let found = occupancy(limits, &at_point).map_or(0, |found| found.warps_per_sm());
+                tally.points += 1;
+                // A kernel that does not opt in may ask for 48 KiB; the profiler counts the driver's reserve into it.
+                let beyond = metric.ends_with("shared_mem_size") && warps == 0 && x > DEFAULT_SHARED;
+                match (u64::from(found) == warps, beyond) {
+                    (true, _) => {}
+                    (false, true) => tally.beyond += 1,
+                    (false, false) => {
+                        tally.different += 1;
+                        let line = format!("{place} {axis} at {x}: {warps} warps in the report, {found} here");
+                        self.differences.push(line);
+                    }
+                }
+            }
+        }
+        Ok(())
     }
-    println!("{without} launches without a shape");
-    differences.iter().take(20).for_each(|line| println!("{line}"));
-    if differences.is_empty() { Ok(()) } else { bail!("{} points differ", differences.len()) }
+
+    fn print(&self) -> anyhow::Result<()> {
+        for ((_, axis, _), Tally { points, different, beyond }) in CURVES.iter().zip(&self.tallies) {
+            println!("{axis}: {points} points, {different} differ, {beyond} beyond the opt-in limit");
+        }
+        println!("{} launches without a shape", self.without);
+        self.differences.iter().take(20).for_each(|line| println!("{line}"));
+        if self.differences.is_empty() { Ok(()) } else { bail!("{} points differ", self.differences.len()) }
+    }
 }
 
 /// The launch's shape, with the carve-out that the profiler's version computes with.
@@ -73,39 +107,6 @@ fn shape(measured: &Measurement) -> Option<Shape> {
     let chosen = measured.profiler.as_deref().is_some_and(|version| version >= "2022.4");
     let carveout = config.filter(|_| chosen).map_or(Carveout::Default, Carveout::Bytes);
     Some(Shape { carveout, ..measured_shape(measured)? })
-}
-
-#[allow(clippy::too_many_arguments, reason = "one point needs all of them, and nothing else does")]
-fn curve(
-    place: &str,
-    launch: &Launch<'_>,
-    metric: &str,
-    shape: &Shape,
-    measured: &Measurement,
-    at: fn(&Shape, u32, u32) -> Shape,
-    tally: &mut Tally,
-    differences: &mut Vec<String>,
-) -> anyhow::Result<()> {
-    let Some(limits) = measured.capability.and_then(|capability| limits(capability).ok()) else { return Ok(()) };
-    let reserve = limits.shared_reserved_per_block;
-    for instance in launch.metric(metric).map(|metric| metric.instances.as_slice()).unwrap_or_default() {
-        let (Some(x), Some(warps)) = (instance.correlation.whole(), instance.value.whole()) else { continue };
-        let x = u32::try_from(x)?;
-        tally.points += 1;
-        let found = occupancy(limits, &at(shape, x, reserve)).map_or(0, |found| found.warps_per_sm());
-        if u64::from(found) == warps {
-            continue;
-        }
-        // A kernel that does not opt in may ask for 48 KiB; the profiler counts the driver's reserve into it.
-        let beyond = metric.ends_with("shared_mem_size") && warps == 0 && x > DEFAULT_SHARED;
-        if beyond {
-            tally.beyond += 1;
-        } else {
-            tally.different += 1;
-            differences.push(format!("{place} at {x}: {warps} warps in the report, {found} here"));
-        }
-    }
-    Ok(())
 }
 
 /// Shared memory of a block without opting in, bytes.

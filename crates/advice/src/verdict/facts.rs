@@ -1,6 +1,6 @@
 //! What a launch's measurement says that the rules look at: each fact under all the names that profilers gave it.
 
-use occupant_hardware::{ComputeCapability, Described, Gpu, Level, StreamKind, ceiling, identify};
+use occupant_hardware::{ComputeCapability, Gpu, Level, StreamKind, ceiling};
 use occupant_profile::Measurement;
 
 use super::stalls::Mix;
@@ -139,7 +139,7 @@ impl<'a> Facts<'a> {
     #[must_use]
     pub fn of(measured: &'a Measurement) -> Self {
         let fact = |names: &[&'static str]| measured.first(names).map(|(metric, value)| Fact { metric, value });
-        let gpu = model(measured);
+        let gpu = measured.model();
         let per_cycle = fact(&["smsp__issue_active.avg.per_cycle_active"]);
         let percent = fact(&[
             "smsp__issue_active.avg.pct_of_peak_sustained_active",
@@ -264,7 +264,7 @@ const PARTS: [(&str, &str); 16] = [
 fn dram_from_parts(measured: &Measurement) -> Option<Use> {
     let used =
         |metric, percent, at_least| Use { unit: "DRAM", metric, percent, of_active: false, of_ceiling: None, at_least };
-    let of_peak = |rate: f64| dram_peak(measured).map(|peak| rate / peak * 100.0);
+    let of_peak = |rate: f64| measured.dram_peak().map(|peak| rate / peak * 100.0);
     if let Some(percent) = measured.get("dram__bytes.sum.per_second").and_then(of_peak) {
         return Some(used("dram__bytes.sum.per_second", percent, false));
     }
@@ -280,21 +280,4 @@ fn dram_from_parts(measured: &Measurement) -> Option<Use> {
         (Some((metric, part)), None) | (None, Some((metric, part))) => Some(used(metric, part, true)),
         (None, None) => None,
     }
-}
-
-/// The GPU model of a launch.
-fn model(measured: &Measurement) -> Option<&'static Gpu> {
-    let sms = measured.get("device__attribute_multiprocessor_count").map(|sms| sms as u32);
-    identify(Described {
-        name: measured.gpu.as_deref()?,
-        capability: measured.capability,
-        sms,
-        gb_per_s: dram_peak(measured).map(|rate| rate / 1e9),
-    })
-}
-
-/// Bytes per second by memory clock and bus width: both edges of the clock carry data.
-fn dram_peak(measured: &Measurement) -> Option<f64> {
-    let clock = measured.get("device__attribute_memory_clock_rate")? * 1000.0;
-    Some(clock * 2.0 * measured.get("device__attribute_global_memory_bus_width")? / 8.0)
 }

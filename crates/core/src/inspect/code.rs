@@ -4,13 +4,14 @@
 use occupant_binary::{Function, Source, Spills};
 use occupant_hardware::ComputeCapability;
 use occupant_sass::{
-    Analysis, Code, Decoder, Known, Outline, SpillSite, SpillSums, listed, may_have_unlisted, register_requests,
+    Analysis, Code, Decoder, Outline, SpillSite, SpillSums, listed, may_have_unlisted, register_requests,
     tensor_columns, unlisted,
 };
 
 use super::ReadCode;
 use super::machine::machine_code;
 use crate::report::{MachineCode, SpillRecord};
+use crate::taken_apart::{Landmarks, taken_apart};
 
 const ANNOTATIONS: &str = "annotations";
 const STACK_ACCESSES: &str = "stack_accesses";
@@ -78,11 +79,9 @@ pub(super) fn from_code(
         Ok(bytes) => bytes,
         Err(error) => return failed(error.to_string()),
     };
-    let inner: Vec<u32> = function.inner.iter().filter_map(|inner| u32::try_from(inner.offset).ok()).collect();
     let code = Code::new(decoder, &bytes);
-    let mut jumps: Vec<(u32, &[u32])> = function.jumps.iter().map(|jump| (jump.from, jump.to.as_slice())).collect();
-    jumps.sort_by_key(|(from, _)| *from);
-    let known = Known { inner: &inner, jumps: &jumps };
+    let landmarks = Landmarks::of(function);
+    let known = landmarks.known();
     // Most functions with a stack spill nothing: their blocks and loops then tell nothing.
     let tells = function.tensor_memory || may_spill(&code, offsets.as_deref(), &looks);
     let outline = if tells { Outline::new(&code, &known) } else { Outline::default() };
@@ -91,7 +90,7 @@ pub(super) fn from_code(
     FromCode {
         spills: if beyond > 0 { from_list() } else { found.record(offsets.is_some()) },
         tensor_columns: if function.tensor_memory { tensor_columns(&code, &outline) } else { None },
-        analysis: need.then(|| analysis(&code, &known)),
+        analysis: need.then(|| taken_apart(&code, &known)),
         register_requests: if function.setmaxnreg { register_requests(&code) } else { Vec::new() },
         machine_code: sass.then(|| {
             let mut spills: Vec<u32> = found.sites().filter_map(|site| Some(code.get(site.number)?.offset)).collect();
@@ -103,16 +102,6 @@ pub(super) fn from_code(
             (0, bytes) => Some(format!("{bytes} bytes after the last whole instruction of its code")),
             (beyond, _) => Some(format!("spill annotations that name no instruction of its code: {beyond}")),
         },
-    }
-}
-
-/// The code taken apart; damaged code has no need.
-fn analysis(code: &Code<'_>, known: &Known<'_>) -> crate::need::Code {
-    let analysis = Analysis::new(code, known);
-    match (analysis.instructions.is_empty(), analysis.trailing_bytes + analysis.structure.flow.stray) {
-        (true, _) => Err("it has no code".to_owned()),
-        (false, 0) => Ok(analysis),
-        (false, _) => Err("its code is damaged".to_owned()),
     }
 }
 

@@ -12,7 +12,7 @@ use crate::report::{
     Basis, CalcReport, OccupancyRecord, ProbeGap, ProbeKernel, ProbePlan, ProbeStep, SharedFrom, two_decimals,
 };
 use crate::subject::Subject;
-use crate::verdict::{launch_shape, measured_gpu};
+use crate::verdict::launch_shape;
 
 /// The longest kernel name that is written into code.
 const LONGEST_IN_CODE: usize = 40;
@@ -87,7 +87,7 @@ pub fn plan(subject: &Subject) -> Result<ProbePlan, ProbeError> {
 /// # Errors
 /// [`ProbeError::NotMeasured`] where the profile does not say enough.
 pub fn launched(measured: &Measurement, base: &CalcRequest) -> Result<Subject, ProbeError> {
-    let model = measured_gpu(measured).and_then(|gpu| gpu.id.parse::<GpuSelector>().ok());
+    let model = measured.model().and_then(|gpu| gpu.id.parse::<GpuSelector>().ok());
     let gpu = model.or_else(|| measured.capability.map(GpuSelector::Capability));
     let gpu = gpu.ok_or(ProbeError::NotMeasured { what: "the GPU's compute capability" })?;
     let shape = launch_shape(measured).ok_or(ProbeError::NotMeasured { what: "registers or threads of the launch" })?;

@@ -16,7 +16,6 @@ use crate::report::{Diagnostic, Severity, VerdictRecord};
 pub use guide::{GuidedLaunch, Observed, Unguided, guide};
 pub(crate) use occupant_advice::verdict::measured_shape as launch_shape;
 pub use profiled::Profiled;
-pub(crate) use profiled::gpu as measured_gpu;
 pub(crate) use reconcile::engine as launch_engine;
 pub(crate) use record::gpu as measured_name;
 pub use waits::samples_by_instruction;

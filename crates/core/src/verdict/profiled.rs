@@ -1,10 +1,12 @@
 //! A measured launch joined with the code that its report carries. Not for: judging either.
 
 use occupant_binary::{Cubin, Function, LineOf, lines};
-use occupant_hardware::{Described, Gpu, identify};
+use occupant_hardware::Gpu;
 use occupant_profile::Measurement;
 use occupant_profile::ncu::{Launch, Report};
-use occupant_sass::{Analysis, Code, Decoder, Known};
+use occupant_sass::{Analysis, Code, Decoder, INSTRUCTION_BYTES};
+
+use crate::taken_apart::{Landmarks, taken_apart};
 
 /// A launch with what is known of its code.
 #[derive(Debug, Clone)]
@@ -25,7 +27,7 @@ impl Profiled {
     /// A launch without code, as from CSV.
     #[must_use]
     pub fn without_code(measured: Measurement) -> Self {
-        let gpu = gpu(&measured);
+        let gpu = measured.model();
         Self {
             measured,
             gpu,
@@ -44,7 +46,7 @@ impl Profiled {
             None => Err("the report carries no machine code: it was stripped, or profiled without sources".to_owned()),
             Some(bytes) => function(bytes, launch.mangled),
         };
-        let gpu = gpu(&measured);
+        let gpu = measured.model();
         match found {
             Ok((function, code)) => {
                 // A damaged line table takes nothing from the rest.
@@ -65,30 +67,13 @@ impl Profiled {
         }
         let mut values = vec![0.0; analysis.instructions.len()];
         for (offset, value) in listed {
-            let number = usize::try_from(offset / INSTRUCTION).ok();
+            let number = usize::try_from(*offset).ok().map(|offset| offset / INSTRUCTION_BYTES);
             if let Some(place) = number.and_then(|number| values.get_mut(number)) {
                 *place += value;
             }
         }
         Some(values)
     }
-}
-
-/// Bytes of an instruction, since 7.0.
-const INSTRUCTION: u64 = 16;
-
-/// The GPU model of a measurement.
-pub(crate) fn gpu(measured: &Measurement) -> Option<&'static Gpu> {
-    let clock = measured.get("device__attribute_memory_clock_rate");
-    let width = measured.get("device__attribute_global_memory_bus_width");
-    // Kilohertz, both edges of the clock, bits.
-    let gb_per_s = clock.zip(width).map(|(clock, width)| clock * 1e3 * 2.0 * width / 8.0 / 1e9);
-    identify(Described {
-        name: measured.gpu.as_deref()?,
-        capability: measured.capability,
-        sms: measured.get("device__attribute_multiprocessor_count").map(|sms| sms as u32),
-        gb_per_s,
-    })
 }
 
 /// A kernel of a cubin by its mangled name, with its code.
@@ -107,9 +92,5 @@ fn analysis(
 ) -> Result<Analysis, String> {
     let decoder = Decoder::new(capability).map_err(|reason| reason.to_string())?;
     let code = function.read_code(&bytes).map_err(|error| error.to_string())?;
-    let inner: Vec<u32> = function.inner.iter().filter_map(|inner| u32::try_from(inner.offset).ok()).collect();
-    let mut jumps: Vec<(u32, &[u32])> = function.jumps.iter().map(|jump| (jump.from, jump.to.as_slice())).collect();
-    jumps.sort_by_key(|(from, _)| *from);
-    let analysis = Analysis::new(&Code::new(decoder, &code), &Known { inner: &inner, jumps: &jumps });
-    if analysis.instructions.is_empty() { Err("the kernel has no code".to_owned()) } else { Ok(analysis) }
+    taken_apart(&Code::new(decoder, &code), &Landmarks::of(function).known())
 }

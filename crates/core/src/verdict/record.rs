@@ -56,7 +56,7 @@ pub(super) fn record(file: &str, index: usize, profiled: &Profiled, options: Ver
 
 /// The GPU of a measurement: its model where that is known, else as the profiler calls it.
 pub(crate) fn gpu(measured: &Measurement) -> Option<GpuName> {
-    let name = super::measured_gpu(measured).map(|gpu| gpu.id.clone()).or_else(|| measured.gpu.clone());
+    let name = measured.model().map(|gpu| gpu.id.clone()).or_else(|| measured.gpu.clone());
     let capability = measured.capability.map(|capability| capability.to_string()).unwrap_or_default();
     let name =
         name.or_else(|| measured.capability.map(|capability| format!("sm_{}{}", capability.major, capability.minor)))?;
