@@ -1,6 +1,7 @@
 //! A code section with its decoder: instructions by number, without a list of them. Not for: what they mean together.
 
 use crate::instruction::{Decoder, Instruction};
+use crate::marks::set_bits;
 use crate::opcodes::Kind;
 use crate::word::{INSTRUCTION_BYTES, Word};
 
@@ -55,11 +56,18 @@ impl<'c> Code<'c> {
         })
     }
 
-    /// Only the instructions that can be of a kind, with their numbers: a few percent of a section, found without decoding
-    /// the others.
+    /// Only the instructions that can be of a kind, with their numbers: a few percent of a section. Bits of 64 at a time
+    /// tell which; the others are not decoded.
     pub(crate) fn of_kind(self, kind: Kind) -> impl Iterator<Item = (usize, Instruction)> + 'c {
-        let words = self.words.iter().enumerate().filter(move |(_, word)| self.decoder.can_be(kind, word));
-        words.map(move |(number, word)| (number, self.decoder.instruction(*word, offset_of(number))))
+        let mark = move |marks: u64, word: &[u8; INSTRUCTION_BYTES]| {
+            marks.wrapping_shl(1) | u64::from(self.decoder.can_be(kind, word))
+        };
+        let groups = self.words.chunks(64).zip((0..).step_by(64));
+        let found = groups.flat_map(move |(words, first)| {
+            let found = set_bits(words.iter().rev().fold(0, mark));
+            found.filter_map(move |at| Some((first | at, words.get(at)?)))
+        });
+        found.map(move |(number, word)| (number, self.decoder.instruction(*word, offset_of(number))))
     }
 
     /// The bits of the instructions from a number up to another, with their numbers: for what is told without an opcode.

@@ -198,19 +198,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::flow::Block;
-
-    fn flow(blocks: usize, ways: &[(usize, usize)]) -> Flow {
-        let mut flow = Flow::default();
-        flow.blocks = vec![Block::default(); blocks];
-        flow.entries = vec![0];
-        flow.blocks[0].entry = true;
-        let mut ways = ways.to_vec();
-        ways.sort_unstable();
-        ways.dedup();
-        flow.set_ways(&ways);
-        flow
-    }
+    use crate::loops::tests::flow;
 
     /// The definition: `block` dominates `to` if `to` can't be reached without it.
     fn by_definition(flow: &Flow, block: usize, to: usize) -> bool {
@@ -230,7 +218,7 @@ mod tests {
     proptest! {
         #[test]
         fn equal_to_the_definition(ways in proptest::collection::vec((0..12_usize, 0..12_usize), 0..40)) {
-            let flow = flow(12, &ways);
+            let flow = flow(12, &ways, &[]);
             let dominators = Dominators::new(&flow);
             for block in 0..12 {
                 for to in 0..12 {

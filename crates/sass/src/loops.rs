@@ -29,50 +29,6 @@ pub struct Loops {
     pub irreducible: usize,
 }
 
-/// What `Nest` tells of a loop.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Nested {
-    /// 1 for the outermost.
-    pub depth: usize,
-    /// No loop is inside it.
-    pub innermost: bool,
-}
-
-/// How the loops of a code section nest: less than [`Loops`], for less.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Nest {
-    /// Inner before outer ones.
-    loops: Vec<Nested>,
-    /// The innermost loop of each block.
-    of_block: Vec<Option<usize>>,
-}
-
-impl Nest {
-    pub(crate) fn new(flow: &Flow) -> Self {
-        // A cycle has a way that does not lead on in the code; many sections have none.
-        let leads_back = |block: usize| flow.successors(block).first().is_some_and(|to| *to <= block);
-        if !(0..flow.blocks.len()).any(leads_back) {
-            return Self::default();
-        }
-        let (growing, of_block) = find(flow, &Dominators::new(flow));
-        let mut loops = vec![Nested { depth: 1, innermost: true }; growing.len()];
-        for (number, parent) in growing.iter().enumerate().rev().filter_map(|(at, found)| Some((at, found.parent?))) {
-            let Some(parent) = loops.get_mut(parent) else { continue };
-            parent.innermost = false;
-            let depth = parent.depth.saturating_add(1);
-            if let Some(found) = loops.get_mut(number) {
-                found.depth = depth;
-            }
-        }
-        Self { loops, of_block }
-    }
-
-    /// The innermost loop around a block.
-    pub(crate) fn around(&self, block: usize) -> Option<&Nested> {
-        self.loops.get(self.of_block.get(block).copied().flatten()?)
-    }
-}
-
 /// A loop while it grows, by the order of discovery: inner before outer.
 struct Growing {
     header: usize,
@@ -255,22 +211,31 @@ fn irreducible(flow: &Flow, dominators: &Dominators) -> usize {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use proptest::prelude::*;
+
+    use std::collections::BTreeSet;
 
     use super::*;
     use crate::flow::Block;
+    use crate::ways::Ways;
 
-    fn flow(blocks: usize, ways: &[(usize, usize)]) -> Flow {
+    /// A flow with these ways and, beside block 0, these entries.
+    pub(crate) fn flow(blocks: usize, ways: &[(usize, usize)], entries: &[usize]) -> Flow {
         let mut flow = Flow::default();
         flow.blocks = vec![Block::default(); blocks];
-        flow.entries = vec![0];
-        flow.blocks[0].entry = true;
-        let mut ways = ways.to_vec();
-        ways.sort_unstable();
-        ways.dedup();
-        flow.set_ways(&ways);
-        let mut waiting = vec![0];
+        for entry in [0].iter().chain(entries) {
+            if !std::mem::replace(&mut flow.blocks[*entry].entry, true) {
+                flow.entries.push(*entry);
+            }
+        }
+        let mut out = Ways::default();
+        for block in 0..blocks {
+            let ends: BTreeSet<usize> = ways.iter().filter(|(from, _)| *from == block).map(|(_, to)| *to).collect();
+            out.push(&ends.into_iter().collect::<Vec<_>>());
+        }
+        flow.set_ways(out);
+        let mut waiting = flow.entries.clone();
         while let Some(block) = waiting.pop() {
             if !std::mem::replace(&mut flow.blocks[block].reachable, true) {
                 waiting.extend_from_slice(flow.successors(block));
@@ -282,7 +247,7 @@ mod tests {
     #[test]
     fn a_nest_a_self_loop_and_code_that_is_never_reached() {
         // 0 -> 1 -> 2 -> 2, 2 -> 3 -> 1, 3 -> 4, 5 -> 5.
-        let loops = Loops::new(&flow(6, &[(0, 1), (1, 2), (2, 2), (2, 3), (3, 1), (3, 4), (5, 5)]));
+        let loops = Loops::new(&flow(6, &[(0, 1), (1, 2), (2, 2), (2, 3), (3, 1), (3, 4), (5, 5)], &[]));
         let told: Vec<_> = loops.all.iter().map(|l| (l.header, l.depth, l.parent, l.blocks.clone())).collect();
         assert_eq!(told, [(1, 1, None, vec![1, 2, 3]), (2, 2, Some(0), vec![2])]);
         assert_eq!(loops.of_block, [None, Some(0), Some(1), Some(0), None, None]);
@@ -291,27 +256,15 @@ mod tests {
 
     #[test]
     fn a_cycle_with_two_ways_in_is_no_loop_and_is_counted() {
-        let loops = Loops::new(&flow(3, &[(0, 1), (0, 2), (1, 2), (2, 1)]));
+        let loops = Loops::new(&flow(3, &[(0, 1), (0, 2), (1, 2), (2, 1)], &[]));
         assert_eq!((loops.all.len(), loops.irreducible), (0, 1));
-    }
-
-    proptest! {
-        #[test]
-        fn a_nest_tells_the_same_as_the_loops(ways in proptest::collection::vec((0..10_usize, 0..10_usize), 0..30)) {
-            let flow = flow(10, &ways);
-            let (loops, nest) = (Loops::new(&flow), Nest::new(&flow));
-            for block in 0..10 {
-                let expected = loops.around(block).map(|found| Nested { depth: found.depth, innermost: found.innermost });
-                prop_assert_eq!(nest.around(block).copied(), expected);
-            }
-        }
     }
 
     proptest! {
         /// The definition: the loop of a header is what reaches one of its ways back without passing the header.
         #[test]
         fn equal_to_the_definition(ways in proptest::collection::vec((0..10_usize, 0..10_usize), 0..30)) {
-            let flow = flow(10, &ways);
+            let flow = flow(10, &ways, &[]);
             let dominators = Dominators::new(&flow);
             let loops = Loops::new(&flow);
             for header in 0..10 {

@@ -3,7 +3,8 @@
 
 use crate::code::Code;
 use crate::flow::{Flow, Known};
-use crate::loops::{Loops, Nest, Nested};
+use crate::loops::Loops;
+use crate::nest::{Nest, Nested};
 
 /// Blocks and functions of a code section, and how deep in loops each block is. Enough for sums over instructions, and
 /// found in half the time of a [`Structure`].
