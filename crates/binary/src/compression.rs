@@ -36,17 +36,25 @@ impl Codec {
 /// Packed device code comes to some 20 times its size; an entry beyond this factor is a bomb and is not unpacked.
 const ZSTD_LARGEST_RATIO: u64 = 1000;
 
-/// Room in which entries are unpacked, one after the other: to make it anew for each would cost as much as small entries
-/// take to unpack.
+/// Room in which entries are read and unpacked, one after the other: to make it anew for each would cost as much as small
+/// entries take to unpack.
 #[derive(Default)]
 pub struct Workspace {
+    /// An entry as it is packed.
+    pub(crate) packed: Vec<u8>,
+    pub(crate) unpacking: Unpacking,
+}
+
+/// Room for what is unpacked, and what unpacks it.
+#[derive(Default)]
+pub(crate) struct Unpacking {
     /// Never made shorter: what was used once need not be cleared again.
     room: Vec<u8>,
     #[cfg(feature = "zstd-c")]
     zstd: Option<zstd::bulk::Decompressor<'static>>,
 }
 
-impl Workspace {
+impl Unpacking {
     /// Unpacks `packed`, which must come to exactly `size` bytes; `offset` is its place in the file, for messages.
     pub(crate) fn unpack(&mut self, codec: Codec, packed: &[u8], size: u64, offset: u64) -> Result<&[u8], BinaryError> {
         if size > LARGEST_ENTRY {
@@ -133,7 +141,7 @@ mod tests {
         let original: Vec<u8> = (0..10_000u32).flat_map(|i| (i / 7).to_le_bytes()).collect();
         let packed = lz4_flex::block::compress(&original);
         let size = original.len() as u64;
-        let mut workspace = Workspace::default();
+        let mut workspace = Unpacking::default();
         workspace.unpack(Codec::Raw, &[7; 3], 3, 0).unwrap();
         assert_eq!(workspace.unpack(Codec::Lz4, &packed, size, 0).unwrap(), original);
         for claimed in [size + 1, size - 1, 1 << 31, u64::MAX] {
@@ -144,7 +152,7 @@ mod tests {
     #[test]
     fn a_claim_of_terabytes_is_refused_before_allocation() {
         for codec in [Codec::Lz4, Codec::Zstd] {
-            let error = Workspace::default().unpack(codec, &[0; 64], 5 << 40, 0x40).unwrap_err();
+            let error = Unpacking::default().unpack(codec, &[0; 64], 5 << 40, 0x40).unwrap_err();
             assert_eq!(error.code(), "too_large");
         }
     }

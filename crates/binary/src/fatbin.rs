@@ -119,6 +119,13 @@ impl Source for Unpacked<'_> {
             Self::Buffer(buffer) => buffer.fetch(offset, length),
         }
     }
+
+    fn fetch_in<'r>(&'r self, offset: u64, length: usize, room: &'r mut Vec<u8>) -> std::io::Result<&'r [u8]> {
+        match self {
+            Self::Window(window) => window.fetch_in(offset, length, room),
+            Self::Buffer(buffer) => buffer.fetch_in(offset, length, room),
+        }
+    }
 }
 
 impl Unpacked<'_> {
@@ -146,8 +153,9 @@ impl Entry {
         if codec == Codec::Raw {
             return Window::new(source, offset..offset.saturating_add(stored), "raw entry").map(Unpacked::Window);
         }
-        let packed = read_packed(source, offset, stored)?;
-        workspace.unpack(codec, &packed, unpacked, offset).map(Unpacked::Buffer)
+        let Workspace { packed, unpacking } = workspace;
+        let packed = read_packed(source, offset, stored, packed)?;
+        unpacking.unpack(codec, packed, unpacked, offset).map(Unpacked::Buffer)
     }
 }
 

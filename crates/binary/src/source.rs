@@ -23,6 +23,21 @@ pub trait Source: Sync {
     /// # Errors
     /// Whatever the medium says.
     fn fetch(&self, offset: u64, length: usize) -> io::Result<Cow<'_, [u8]>>;
+
+    /// The same bytes, in `room` where they have to be copied: what reads thousands of parts makes room once. What `room`
+    /// holds is not kept.
+    ///
+    /// # Errors
+    /// Whatever the medium says.
+    fn fetch_in<'r>(&'r self, offset: u64, length: usize, room: &'r mut Vec<u8>) -> io::Result<&'r [u8]> {
+        match self.fetch(offset, length)? {
+            Cow::Borrowed(bytes) => Ok(bytes),
+            Cow::Owned(bytes) => {
+                *room = bytes;
+                Ok(room)
+            }
+        }
+    }
 }
 
 impl Source for [u8] {
@@ -86,6 +101,10 @@ impl Source for Window<'_> {
     fn fetch(&self, offset: u64, length: usize) -> io::Result<Cow<'_, [u8]>> {
         self.source.fetch(self.start.saturating_add(offset), length)
     }
+
+    fn fetch_in<'r>(&'r self, offset: u64, length: usize, room: &'r mut Vec<u8>) -> io::Result<&'r [u8]> {
+        self.source.fetch_in(self.start.saturating_add(offset), length, room)
+    }
 }
 
 fn check_inside(source: &dyn Source, offset: u64, needed: u64, what: &'static str) -> Result<(), BinaryError> {
@@ -103,25 +122,44 @@ pub(crate) fn read<'s>(
     length: u64,
     what: &'static str,
 ) -> Result<Cow<'s, [u8]>, BinaryError> {
-    read_at_most(source, offset, length, LARGEST_STRUCTURE, what)
+    let size = checked(source, offset, length, LARGEST_STRUCTURE, what)?;
+    source.fetch(offset, size).map_err(|cause| BinaryError::Read { offset, length, cause })
 }
 
-/// Reads a packed entry, which may be larger than any structure.
-pub(crate) fn read_packed<'s>(source: &'s dyn Source, offset: u64, length: u64) -> Result<Cow<'s, [u8]>, BinaryError> {
-    read_at_most(source, offset, length, LARGEST_PACKED, "packed entry")
-}
-
-fn read_at_most<'s>(
+/// The same in `room`.
+pub(crate) fn read_in<'s>(
     source: &'s dyn Source,
+    offset: u64,
+    length: u64,
+    what: &'static str,
+    room: &'s mut Vec<u8>,
+) -> Result<&'s [u8], BinaryError> {
+    let size = checked(source, offset, length, LARGEST_STRUCTURE, what)?;
+    source.fetch_in(offset, size, room).map_err(|cause| BinaryError::Read { offset, length, cause })
+}
+
+/// Reads a packed entry, which may be larger than any structure, in `room`.
+pub(crate) fn read_packed<'s>(
+    source: &'s dyn Source,
+    offset: u64,
+    length: u64,
+    room: &'s mut Vec<u8>,
+) -> Result<&'s [u8], BinaryError> {
+    let size = checked(source, offset, length, LARGEST_PACKED, "packed entry")?;
+    source.fetch_in(offset, size, room).map_err(|cause| BinaryError::Read { offset, length, cause })
+}
+
+/// The length of what is inside the source and not larger than `limit`.
+fn checked(
+    source: &dyn Source,
     offset: u64,
     length: u64,
     limit: u64,
     what: &'static str,
-) -> Result<Cow<'s, [u8]>, BinaryError> {
+) -> Result<usize, BinaryError> {
     check_inside(source, offset, length, what)?;
     if length > limit {
         return Err(BinaryError::TooLarge { what, offset, claimed: length, limit });
     }
-    let size = usize::try_from(length).unwrap_or(usize::MAX);
-    source.fetch(offset, size).map_err(|cause| BinaryError::Read { offset, length, cause })
+    Ok(usize::try_from(length).unwrap_or(usize::MAX))
 }

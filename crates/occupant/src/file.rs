@@ -87,6 +87,18 @@ impl Source for Input {
             }
         }
     }
+
+    fn fetch_in<'r>(&'r self, offset: u64, length: usize, room: &'r mut Vec<u8>) -> io::Result<&'r [u8]> {
+        match self {
+            Self::Memory(bytes) => bytes.fetch_in(offset, length, room),
+            Self::File { file, .. } => {
+                // Never made shorter: what was used once need not be cleared again.
+                room.resize(room.len().max(length), 0);
+                read_exact_at(file, &mut room[..length], offset)?;
+                Ok(&room[..length])
+            }
+        }
+    }
 }
 
 #[cfg(unix)]

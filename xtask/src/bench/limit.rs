@@ -36,6 +36,12 @@ impl Source for Positioned {
         self.file.read_exact_at(&mut buffer, offset)?;
         Ok(Cow::Owned(buffer))
     }
+
+    fn fetch_in<'r>(&'r self, offset: u64, length: usize, room: &'r mut Vec<u8>) -> io::Result<&'r [u8]> {
+        room.resize(room.len().max(length), 0);
+        self.file.read_exact_at(&mut room[..length], offset)?;
+        Ok(&room[..length])
+    }
 }
 
 /// Seconds to find every entry with executable cubins, and to read and unpack it. Raw entries are read whole, once, though

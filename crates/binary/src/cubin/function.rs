@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::BinaryError;
-use crate::source::{Source, read};
+use crate::source::{Source, read, read_in};
 
 /// A kernel, or a device function that is none. `None` means the file does not say.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -89,15 +89,31 @@ impl Function {
     /// # Errors
     /// [`BinaryError`] where they are not all there.
     pub fn read_code<'s>(&self, source: &'s dyn Source) -> Result<std::borrow::Cow<'s, [u8]>, BinaryError> {
+        let Range { start, end } = self.believed_code()?;
+        read(source, start, end.saturating_sub(start), CODE)
+    }
+
+    /// The same in `room` where it has to be copied.
+    ///
+    /// # Errors
+    /// [`BinaryError`] where they are not all there.
+    pub fn read_code_in<'s>(&self, source: &'s dyn Source, room: &'s mut Vec<u8>) -> Result<&'s [u8], BinaryError> {
+        let Range { start, end } = self.believed_code()?;
+        read_in(source, start, end.saturating_sub(start), CODE, room)
+    }
+
+    fn believed_code(&self) -> Result<Range<u64>, BinaryError> {
         let Range { start, end } = self.code;
         let size = end.saturating_sub(start);
         if size > LONGEST_CODE {
-            let what = "code of a function";
-            return Err(BinaryError::TooLarge { what, offset: start, claimed: size, limit: LONGEST_CODE });
+            return Err(BinaryError::TooLarge { what: CODE, offset: start, claimed: size, limit: LONGEST_CODE });
         }
-        read(source, start, size, "code of a function")
+        Ok(start..end)
     }
 }
+
+/// What errors call it.
+const CODE: &str = "code of a function";
 
 /// Where a register count stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

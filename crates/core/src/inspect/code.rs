@@ -32,11 +32,18 @@ pub(super) struct FromCode {
     pub(super) fault: Option<String>,
 }
 
-/// Reads what there is to find in the code of a function; `image` holds it.
+/// An image whose code is read.
+pub(super) struct Coded<'i> {
+    pub(super) image: &'i dyn Source,
+    /// Room for the code of one function after the other.
+    pub(super) room: &'i mut Vec<u8>,
+}
+
+/// Reads what there is to find in the code of a function of an image.
 pub(super) fn from_code(
     function: &Function,
     capability: ComputeCapability,
-    image: &dyn Source,
+    coded: &mut Coded<'_>,
     read: ReadCode,
     need: bool,
 ) -> FromCode {
@@ -75,11 +82,11 @@ pub(super) fn from_code(
             };
         }
     };
-    let bytes = match function.read_code(image) {
+    let bytes = match function.read_code_in(coded.image, coded.room) {
         Ok(bytes) => bytes,
         Err(error) => return failed(error.to_string()),
     };
-    let code = Code::new(decoder, &bytes);
+    let code = Code::new(decoder, bytes);
     let landmarks = Landmarks::of(function);
     let known = landmarks.known();
     // Most functions with a stack spill nothing: their blocks and loops then tell nothing.

@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use occupant_binary::{Artifact, BinaryError, Leaf, Module, Store, Workspace, visit};
+use occupant_binary::{Artifact, BinaryError, Leaf, Module, Store, visit};
 
 use super::names::Names;
 use super::plan::{Job, elf_images, no_image_reason, plan};
-use super::work::{Found, Shared, work};
+use super::work::{Found, Room, Shared, work};
 use super::{Event, File, InspectOptions, Outcome, record};
 use crate::diagnostic::{from_binary, from_fault};
 use crate::ordered;
@@ -115,8 +115,8 @@ impl<'a, T: Send> Walk<'a, T> {
         let total = jobs.len();
         let mut done = 0;
         let make = self.make;
-        let work = |job: &Job<'_>, workspace: &mut Workspace| {
-            let mut found = work(&shared, job, workspace);
+        let work = |job: &Job<'_>, room: &mut Room| {
+            let mut found = work(&shared, job, room);
             let kernels = std::mem::take(&mut found.records);
             let made = (!kernels.is_empty()).then(|| make(kernels));
             (found, made)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use occupant_binary::{BinaryError, Cubin, Function, Image, Source, Unpacked, Window, Workspace};
 
 use super::InspectOptions;
-use super::code::{FromCode, from_code, not_decoded};
+use super::code::{Coded, FromCode, from_code, not_decoded};
 use super::launch::{Answer, Known, answer};
 use super::names::{Named, Names};
 use super::plan::{Job, Wanted, covers, place};
@@ -38,10 +38,17 @@ pub(super) struct Found {
     pub(super) missing: Vec<(usize, String)>,
 }
 
-/// Works a job; `workspace` serves one after the other.
-pub(super) fn work(shared: &Shared<'_>, job: &Job<'_>, workspace: &mut Workspace) -> Found {
+/// Room that serves one job after the other.
+#[derive(Default)]
+pub(super) struct Room {
+    workspace: Workspace,
+    code: Vec<u8>,
+}
+
+/// Works a job.
+pub(super) fn work(shared: &Shared<'_>, job: &Job<'_>, room: &mut Room) -> Found {
     let mut found = Found::default();
-    let unpacked = match job.entry.unpack(shared.source, workspace) {
+    let unpacked = match job.entry.unpack(shared.source, &mut room.workspace) {
         Ok(unpacked) => unpacked,
         Err(error) => {
             for (image, for_whom) in &job.images {
@@ -53,23 +60,24 @@ pub(super) fn work(shared: &Shared<'_>, job: &Job<'_>, workspace: &mut Workspace
     };
     for (image, for_whom) in &job.images {
         let place: Arc<str> = place(shared.prefix, job.module, image).into();
-        match open(&unpacked, image) {
-            Ok(opened) => read(shared, job, image, &place, &opened, for_whom, &mut found),
+        match open(&unpacked, image, &mut room.code) {
+            Ok(mut opened) => read(shared, job, image, &place, &mut opened, for_whom, &mut found),
             Err(error) => failed(&mut found, for_whom, from_binary(shared.file, Some(place.to_string()), &error)),
         }
     }
     found
 }
 
-/// A cubin and the bytes it was read from.
+/// A cubin, the bytes it was read from, and room for the code of its functions.
 struct Opened<'u> {
     cubin: Cubin,
     bytes: Window<'u>,
+    code: &'u mut Vec<u8>,
 }
 
-fn open<'u>(unpacked: &'u Unpacked<'_>, image: &Image) -> Result<Opened<'u>, BinaryError> {
+fn open<'u>(unpacked: &'u Unpacked<'_>, image: &Image, code: &'u mut Vec<u8>) -> Result<Opened<'u>, BinaryError> {
     let bytes = unpacked.image(image)?;
-    Ok(Opened { cubin: Cubin::parse(&bytes)?, bytes })
+    Ok(Opened { cubin: Cubin::parse(&bytes)?, bytes, code })
 }
 
 fn is_read(for_whom: &[Wanted]) -> bool {
@@ -87,11 +95,11 @@ fn read(
     job: &Job<'_>,
     image: &Image,
     entry: &Arc<str>,
-    opened: &Opened<'_>,
+    opened: &mut Opened<'_>,
     for_whom: &[Wanted],
     found: &mut Found,
 ) {
-    let Opened { cubin, bytes } = opened;
+    let Opened { cubin, bytes, code } = opened;
     let say = |severity, code: &str, message| Diagnostic {
         severity,
         code: code.to_owned(),
@@ -118,6 +126,7 @@ fn read(
     let listed: Vec<&Function> =
         cubin.functions.iter().filter(|function| count(shared, function, for_whom, found)).collect();
     let names = shared.names.all(listed.iter().map(|function| function.name.as_str()));
+    let mut coded = Coded { image: bytes, room: code };
     for (function, name) in listed.into_iter().zip(&names) {
         let of_kernel = |metadata: &&Metadata| match &metadata.name {
             Some(name) => *name == function.name,
@@ -125,7 +134,7 @@ fn read(
         };
         let metadata = shared.metadata.as_ref().filter(of_kernel);
         let listed = Listed { function, named: name.get(), metadata };
-        self::function(shared, &place, &listed, bytes, for_whom, found);
+        self::function(shared, &place, &listed, &mut coded, for_whom, found);
     }
 }
 
@@ -168,7 +177,7 @@ fn function(
     shared: &Shared<'_>,
     place: &Place<'_>,
     listed: &Listed<'_>,
-    bytes: &dyn Source,
+    coded: &mut Coded<'_>,
     for_whom: &[Wanted],
     found: &mut Found,
 ) {
@@ -179,7 +188,7 @@ fn function(
         return;
     }
     let mut code =
-        from_code(function, place.architecture.capability, bytes, options.code, wants_need(function, options));
+        from_code(function, place.architecture.capability, coded, options.code, wants_need(function, options));
     found.diagnostics.extend(code.fault.take().map(|message| Diagnostic {
         severity: Severity::Error,
         code: "machine_code".to_owned(),
