@@ -16,6 +16,8 @@ use crate::triton::Metadata;
 pub(super) struct Place<'a> {
     pub(super) file: &'a Arc<str>,
     pub(super) entry: &'a Arc<str>,
+    /// Path of the binary in the archive that was named; empty outside of archives.
+    pub(super) member: &'a str,
     pub(super) architecture: Architecture,
     pub(super) relocatable: bool,
 }
@@ -35,6 +37,7 @@ pub(super) fn of_function(
     let notes = notes(place, function, limits, &answer, code.tensor_columns, stack_in_l1.as_ref());
     KernelRecord {
         entry: Some(Arc::clone(place.entry)),
+        member: Some(place.member).filter(|member| !member.is_empty()).map(Arc::from),
         arch: Some(place.architecture.to_string()),
         is_kernel: function.is_kernel,
         registers: function.registers,
@@ -56,6 +59,7 @@ pub(super) fn of_function(
         virtual_resources: Some(function.virtual_resources),
         externals: function.externals.clone(),
         toolkit: function.toolkit.map(|toolkit| toolkit.to_string()),
+        code_bytes: Some(function.code.end.saturating_sub(function.code.start)),
         notes,
         ..empty(place.file, named, gpu, answer)
     }
@@ -70,6 +74,7 @@ fn empty(file: &Arc<str>, named: &Named, gpu: Option<GpuName>, answer: Answer) -
     KernelRecord {
         file: Arc::clone(file),
         entry: None,
+        member: None,
         arch: None,
         gpu,
         name: Arc::clone(&named.mangled),
@@ -94,6 +99,8 @@ fn empty(file: &Arc<str>, named: &Named, gpu: Option<GpuName>, answer: Answer) -
         virtual_resources: None,
         externals: Vec::new(),
         toolkit: None,
+        code_bytes: None,
+        returns_at_once: None,
         launch: answer.launch,
         launchable: answer.launchable,
         reason: answer.reason,
