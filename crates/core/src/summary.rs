@@ -72,6 +72,8 @@ struct Identity {
     stack: Option<u32>,
     max_threads: Option<u32>,
     code_bytes: Option<u64>,
+    /// Several launches of one kernel are no copies of it.
+    launch: (Option<u32>, Option<u32>),
 }
 
 #[derive(Debug, Default)]
@@ -187,6 +189,7 @@ impl Identity {
             stack: kernel.stack,
             max_threads: kernel.max_threads,
             code_bytes: kernel.code_bytes,
+            launch: (kernel.launch.block, kernel.launch.shared_dynamic),
         }
     }
 }

@@ -1,0 +1,87 @@
+//! What stands below a census: what its counts are about.
+
+use occupant_core::report::{GroupRecord, SummaryReport};
+
+use super::{WITHOUT_IMAGE, counted, label};
+use crate::names::cut;
+use crate::words::{count, for_gpu, grouped, none_runs, printable};
+
+/// Lines about copies that are shown.
+const COPIES: usize = 4;
+/// A kernel's name in such a line.
+const NAME: usize = 60;
+
+pub(super) fn notes(report: &SummaryReport) -> Vec<String> {
+    let mut notes = stubs(report);
+    notes.extend(copies(report));
+    if counted(report).flat_map(|group| &group.limiters).any(|limiter| limiter.name == "virtual_resources") {
+        let what = "virtual resources: an SM from 10.0 on has 128; a kernel takes its share at launch and can give it back \
+                    while it runs";
+        notes.push(what.to_owned());
+    }
+    notes.extend(missing(report));
+    notes.push(totals(report));
+    notes
+}
+
+/// Kernels that do nothing would bend every median.
+fn stubs(report: &SummaryReport) -> Vec<String> {
+    let stubs: u64 = report.groups.iter().map(|group| group.returns_at_once).sum();
+    let all: u64 = report.groups.iter().filter(|group| group.arch != WITHOUT_IMAGE).map(|group| group.kernels).sum();
+    if stubs == 0 {
+        return Vec::new();
+    }
+    vec![format!(
+        "{} of {} {} at once, as those do whose body is compiled for other architectures: not counted above",
+        grouped(stubs),
+        count(all, "kernel"),
+        if stubs == 1 { "returns" } else { "return" }
+    )]
+}
+
+/// Groups of which a quarter or more are copies: their medians are those of a few kernels.
+fn copies(report: &SummaryReport) -> Vec<String> {
+    let many = |group: &&GroupRecord| {
+        let kernels = group.kernels - group.returns_at_once;
+        kernels >= 10 && group.distinct * 4 <= kernels * 3
+    };
+    let groups: Vec<&GroupRecord> = counted(report).filter(many).collect();
+    let line = |group: &&GroupRecord| {
+        let copied = group.most_copied.as_ref().map_or_else(String::new, |most| {
+            format!("; {} are copies of {}", grouped(most.kernels), printable(&cut(&most.demangled, NAME)))
+        });
+        format!(
+            "{}: {} kernels are {} by name, resources and size{copied}",
+            label(group),
+            grouped(group.kernels - group.returns_at_once),
+            if group.distinct == 1 { "one".to_owned() } else { format!("{} different ones", grouped(group.distinct)) },
+        )
+    };
+    let mut lines: Vec<String> = groups.iter().take(COPIES).map(line).collect();
+    if groups.len() > COPIES {
+        lines.push(format!("{} more groups with copies: see --format json", groups.len() - COPIES));
+    }
+    lines
+}
+
+fn missing(report: &SummaryReport) -> impl Iterator<Item = String> + '_ {
+    let some = report.gpus.iter().filter(|gpu| gpu.kernels > 0 && gpu.missing() > 0);
+    some.map(|gpu| {
+        let missing = gpu.missing();
+        format!("{} {} no image{}", count(missing, "kernel"), if missing == 1 { "has" } else { "have" }, for_gpu(&gpu.gpu))
+    })
+}
+
+fn totals(report: &SummaryReport) -> String {
+    let files = count(report.totals.files.into(), "file");
+    if report.gpus.is_empty() {
+        let kernels: u64 = report.groups.iter().map(|group| group.kernels).sum();
+        return format!("{} in {files}", count(kernels, "kernel"));
+    }
+    let part = |gpu: &occupant_core::report::GpuKernels| match gpu.kernels {
+        0 => none_runs(gpu.missing(), &gpu.gpu),
+        kernels => format!("{}{}", count(kernels, "kernel"), for_gpu(&gpu.gpu)),
+    };
+    let parts: Vec<String> = report.gpus.iter().map(part).collect();
+    format!("{} in {files}", parts.join(", "))
+}
