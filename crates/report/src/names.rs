@@ -57,9 +57,8 @@ fn compact_each<'n>(long: &BTreeSet<&'n str>, short: &BTreeSet<&str>) -> BTreeMa
         *uses.entry(form).or_default() += 1;
     }
     let alone = |form: &str| uses.get(form) == Some(&1) && !short.contains(form);
-    let chosen = |(name, form): (&&'n str, &String)| {
-        (*name, if alone(form) { form.clone() } else { (*name).to_owned() })
-    };
+    let chosen =
+        |(name, form): (&&'n str, &String)| (*name, if alone(form) { form.clone() } else { (*name).to_owned() });
     forms.iter().map(chosen).collect()
 }
 
@@ -107,10 +106,12 @@ fn compact(name: &str) -> String {
 
 /// The last namespace of a function with a short name: `gemv::kernel` is more than `kernel`.
 fn namespace_of_short(name: &str) -> String {
-    const SHORT: usize = 8;
+    const SHORT: usize = 6;
     let path = &name[..name.find(['<', '(']).unwrap_or(name.len())];
     match path.rsplit("::").take(2).collect::<Vec<_>>().as_slice() {
-        [function, namespace] if (1..=SHORT).contains(&function.len()) && !namespace.is_empty() => format!("{namespace}::"),
+        [function, namespace] if (1..=SHORT).contains(&function.len()) && !namespace.is_empty() => {
+            format!("{namespace}::")
+        }
         _ => String::new(),
     }
 }
@@ -234,7 +235,8 @@ fn around(text: &str, differences: &[usize], width: usize) -> String {
         if pieces.length() <= width {
             break;
         }
-        pieces.shown = vec![0..first_word.min(tokens.len())];
+        pieces.shown.clear();
+        pieces.add(0..first_word.min(tokens.len()));
         marks[skipped..].iter().for_each(|mark| pieces.add(mark.clone()));
     }
     if marks.is_empty() {
@@ -343,7 +345,9 @@ mod tests {
         let long = "cutlass::device_kernel<flash::enable_sm90<flash::FwdSm90<flash::Mainloop<2, cute::tuple<cute::C<128>, \
                     cute::C<";
         let name = |size: u32, kind: &str, flag: bool| {
-            format!("void {long}{size}> >, cutlass::{kind}, float, cutlass::arch::Sm90, false, {flag}, false> > > >(int)")
+            format!(
+                "void {long}{size}> >, cutlass::{kind}, float, cutlass::arch::Sm90, false, {flag}, false> > > >(int)"
+            )
         };
         let names = [name(80, "half_t", true), name(80, "half_t", false), name(64, "bfloat16_t", true)];
         let mut names: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -374,6 +378,6 @@ mod tests {
         assert_eq!(compact(&plain(tuple)), "Fwd<(1,64),1,truest>");
         assert_eq!(compact("gemv::kernel<int, (unsigned int)64, (Kind)2>"), "gemv::kernel<int,64,2>");
         assert_eq!(compact("a::(anonymous namespace)::col2im_kernel<c10::Half>"), "col2im_kernel<Half>");
-        assert_eq!(compact("a::Bias<int>::run(int)::{lambda(int)#1}"), "a::Bias<int>::run(int)::{lambda(int)#1}");
+        assert_eq!(compact("a::Biased<int>::run(int)::{lambda(int)#1}"), "a::Biased<int>::run(int)::{lambda(int)#1}");
     }
 }

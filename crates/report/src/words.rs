@@ -20,7 +20,8 @@ pub fn grouped(number: u64) -> String {
 }
 
 /// `1 kernel`, `2 kernels`.
-pub(crate) fn count(number: u64, noun: &str) -> String {
+#[must_use]
+pub fn count(number: u64, noun: &str) -> String {
     format!("{} {noun}{}", grouped(number), if number == 1 { "" } else { "s" })
 }
 

@@ -6,7 +6,7 @@ use occupant_binary::{Cluster, Function, NameShape};
 use occupant_hardware::{Architecture, SmLimits};
 
 use super::code::FromCode;
-use super::launch::{Answer, threads};
+use super::launch::{Answer, believable_columns, threads};
 use super::names::Named;
 use super::stack;
 use crate::report::{ClusterRecord, GpuName, KernelRecord, NameRecord, SpillRecord, StackRecord};
@@ -34,7 +34,11 @@ pub(super) fn of_function(
 ) -> KernelRecord {
     let spills = code.spills.clone();
     let stack_in_l1 = stack::in_l1(function, &spills, limits, answer.occupancy.as_ref());
-    let notes = notes(place, function, limits, &answer, code.tensor_columns, stack_in_l1.as_ref());
+    let tensor_columns = match limits {
+        Some(limits) => believable_columns(code.tensor_columns, limits),
+        None => code.tensor_columns,
+    };
+    let notes = notes(place, function, limits, &answer, tensor_columns, stack_in_l1.as_ref());
     KernelRecord {
         entry: Some(Arc::clone(place.entry)),
         member: Some(place.member).filter(|member| !member.is_empty()).map(Arc::from),
@@ -54,7 +58,7 @@ pub(super) fn of_function(
         setmaxnreg: function.setmaxnreg,
         register_requests: code.register_requests.clone(),
         tensor_memory: function.tensor_memory,
-        tensor_columns: code.tensor_columns,
+        tensor_columns,
         machine_code: code.machine_code.clone(),
         virtual_resources: Some(function.virtual_resources),
         externals: function.externals.clone(),

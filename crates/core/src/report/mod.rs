@@ -25,9 +25,10 @@ pub use fit::{
     RoomRecord, SolutionRecord, StepRecord, Wanted,
 };
 pub use gpus::{GpuLine, GpuRow, GpusReport, LatencyRow, LimitsRow, Origin};
+pub(crate) use inspect::architecture_order;
 pub use inspect::{
-    BlockFrom, ClusterRecord, Diagnostic, GpuKernels, InspectReport, KernelLine, KernelRecord, LaunchRecord, NameRecord,
-    NoImage, Severity, SharedFrom, SpillRecord, StackRecord, Totals,
+    BlockFrom, ClusterRecord, Diagnostic, GpuKernels, InspectReport, KernelLine, KernelRecord, LaunchRecord,
+    NameRecord, NoImage, Severity, SharedFrom, SpillRecord, StackRecord, Totals,
 };
 pub use launch::{ClusterLaunch, LaunchMatrix, LaunchReport, TileRecord};
 pub use machine::{
@@ -38,11 +39,12 @@ pub use need::{
     NeedLoop, NeedNumbersMatrix, NeedNumbersReport, NeedRecord, NeedReport, NeedScope, NeededRecord, OperationNumbers,
     PartialRecord, RoofRow, RooflineNumbers, ScenarioRecord, StreamNumbers, Validation, WayRecord, resource_words,
 };
-pub(crate) use inspect::architecture_order;
 pub(crate) use occupancy::two_decimals;
 pub use occupancy::{AllocatedRecord, Basis, CeilingsRecord, GpuName, OccupancyRecord, RequirementRecord};
 pub use probe::{ProbeGap, ProbeKernel, ProbePlan, ProbePoint, ProbeReading, ProbeReport, ProbeStep};
-pub use summary::{Copied, Extreme, GroupRecord, Histogram, HistogramBin, LimiterShare, OccupancyCensus, SummaryReport};
+pub use summary::{
+    Copied, Extreme, GroupRecord, Histogram, HistogramBin, LimiterShare, OccupancyCensus, SummaryReport,
+};
 pub use sweep::{PointRecord, StairRecord, SweepRecord, SweepReport};
 pub use verdict::{
     EvidenceRecord, GuidedNeed, LifetimeRecord, Producer, ProfiledLaunch, ReconcileRecord, ResourceRecord,

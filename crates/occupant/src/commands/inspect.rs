@@ -6,8 +6,8 @@ use std::io::Write;
 use occupant_core::report::{Basis, InspectReport, KernelRecord, Severity, SummaryReport, Totals};
 use occupant_core::{Gpus, Summary, Target};
 use occupant_report::{
-    Detail, Listing, SASS_KERNELS, grouped, inspect_markdown, inspect_sheet, inspect_text, json, json_line, sass_sheet, sass_text,
-    summary_markdown, summary_sheet, summary_text,
+    Detail, Listing, SASS_KERNELS, count, grouped, inspect_markdown, inspect_sheet, inspect_text, json, json_line,
+    sass_sheet, sass_text, summary_markdown, summary_sheet, summary_text,
 };
 
 use super::Status;
@@ -43,7 +43,7 @@ pub(crate) fn run(flags: &InspectFlags, output: &mut Output) -> anyhow::Result<S
 fn note_what_matched_nothing(scan: &mut Scan<'_>, flags: &InspectFlags) {
     let file = flags.paths.first().map_or_else(String::new, |path| path.display().to_string());
     let Totals { read, not_selected, kernels, filtered, .. } = scan.totals;
-    let (cubins, architectures) = (grouped(not_selected.into()), scan.totals.architectures.join(", "));
+    let (cubins, architectures) = (count(not_selected.into(), "cubin"), scan.totals.architectures.join(", "));
     if kernels > 0 && filtered == kernels {
         let message = format!(
             "{} none of {} kernels",
@@ -53,11 +53,10 @@ fn note_what_matched_nothing(scan: &mut Scan<'_>, flags: &InspectFlags) {
         scan.say(Severity::Warning, "no_match", file.clone(), message);
     }
     if read == 0 && not_selected > 0 && flags.gpus().is_empty() {
-        let message = format!("--arch matches none of {cubins} cubins: they are for {architectures}");
+        let message = format!("--arch matches none of {cubins}, for {architectures}");
         scan.say(Severity::Warning, "no_match", file, message);
     } else if read == 0 && not_selected > 0 && flags.has_arch() {
-        let message =
-            format!("--gpu and --arch together match none of {cubins} cubins: they are for {architectures}");
+        let message = format!("--gpu and --arch together match none of {cubins}, for {architectures}");
         scan.say(Severity::Warning, "no_match", file, message);
     }
     let unmatched: Vec<String> = scan.options.launches.unmatched().into_iter().map(str::to_owned).collect();

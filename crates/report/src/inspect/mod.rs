@@ -252,4 +252,3 @@ fn brief(limiter: &str) -> &str {
         other => other,
     }
 }
-

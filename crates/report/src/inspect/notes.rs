@@ -169,20 +169,24 @@ fn kernels(report: &InspectReport) -> String {
     if report.gpus.is_empty() {
         return part_of(listed(None), listed(None) + u64::from(report.totals.not_shown), "");
     }
-    let parts: Vec<String> = report.gpus.iter().map(|gpu| match (gpu.kernels, gpu.missing()) {
-        (0, missing) => none_runs(missing, &gpu.gpu),
-        (all, 0) => part_of(listed(Some(gpu)), all, &for_gpu(&gpu.gpu)),
-        (all, missing) => {
-            let (have, it) = (if missing == 1 { "has" } else { "have" }, if report.gpus.len() > 1 { " for it" } else { "" });
-            format!("{} ({} more {have} no image{it})", part_of(listed(Some(gpu)), all, &for_gpu(&gpu.gpu)), grouped(missing))
+    let part = |gpu: &GpuKernels| {
+        let with_image = || part_of(listed(Some(gpu)), gpu.kernels, &for_gpu(&gpu.gpu));
+        match (gpu.kernels, gpu.missing()) {
+            (0, missing) => none_runs(missing, &gpu.gpu),
+            (_, 0) => with_image(),
+            (_, missing) => format!("{} ({} more without an image)", with_image(), grouped(missing)),
         }
-    }).collect();
-    parts.join(", ")
+    };
+    report.gpus.iter().map(part).collect::<Vec<_>>().join(", ")
 }
 
 /// `5 kernels for h100-sxm (9.0)`, `5 of 20 kernels for h100-sxm (9.0)`.
 fn part_of(listed: u64, all: u64, whose: &str) -> String {
-    if listed == all { count(all, "kernel") + whose } else { format!("{} of {}{whose}", grouped(listed), count(all, "kernel")) }
+    if listed == all {
+        count(all, "kernel") + whose
+    } else {
+        format!("{} of {}{whose}", grouped(listed), count(all, "kernel"))
+    }
 }
 
 /// The column is left out where it would be empty: that is told, where it is known of all.

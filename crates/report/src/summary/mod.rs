@@ -11,10 +11,11 @@ use crate::sheet::Sheet;
 use crate::words::{grouped, percent, printable, resource, wrapped, wrapped_beside};
 use bins::{Bins, REGISTERS, Row, TENTHS, whole_percent};
 
-/// The census as text that fits `width`. `files`: several files, or a directory, were named, so that the extremes say which
-/// file they come from.
+/// The census as text that fits `width`. `directory`: what was named stands for files that were not, so that the extremes
+/// say which they come from.
 #[must_use]
-pub fn summary_text(report: &SummaryReport, files: bool, width: usize) -> String {
+pub fn summary_text(report: &SummaryReport, directory: bool, width: usize) -> String {
+    let files = directory || report.totals.files > 1;
     let mut text = String::new();
     for bins in tables(report) {
         text += &format!("{}\n{}\n", wrapped(&bins.title, width, 2), bins.text(width));
@@ -52,7 +53,7 @@ pub fn summary_markdown(report: &SummaryReport) -> String {
     }
     for (title, extremes) in tops(report) {
         let names: Vec<&str> = extremes.iter().map(|extreme| &*extreme.demangled).collect();
-        let files = files(extremes, false);
+        let files = files(extremes, report.totals.files > 1);
         let with_files = files.iter().any(|file| !file.is_empty());
         let rows = extremes.iter().zip(distinct(&names, MARKDOWN_NAME)).zip(files).map(|((extreme, name), file)| {
             let name = printable(&name).replace('`', "'");
@@ -125,7 +126,7 @@ fn tables(report: &SummaryReport) -> Vec<Bins> {
         bins: group.registers.bins.iter().map(|bin| bin.kernels).collect(),
     };
     let mut tables = vec![Bins {
-        title: "kernels by registers per thread, each range up to and including its number".to_owned(),
+        title: "kernels by registers per thread, up to and including".to_owned(),
         ends: REGISTERS.to_vec(),
         rows: counted(report).map(registers).collect(),
         with_middle: false,
@@ -140,13 +141,16 @@ fn tables(report: &SummaryReport) -> Vec<Bins> {
         let row = |group: &GroupRecord| {
             let census = census(group);
             let bins = census.bins.iter().map(|bin| bin.kernels).collect();
-            Row { label: label(group), kernels: census.kernels, median: census.median, middle: census.from_30_to_60, bins }
+            Row {
+                label: label(group),
+                kernels: census.kernels,
+                median: census.median,
+                middle: census.from_30_to_60,
+                bins,
+            }
         };
         tables.push(Bins {
-            title: format!(
-                "{basis}: kernels by occupancy in percent, each range up to and including its number; 30-60%: their share \
-                 from 30 to 60 %"
-            ),
+            title: format!("{basis}: kernels by occupancy in percent, up to and including"),
             ends: TENTHS.to_vec(),
             rows: counted(report).map(row).filter(|row| row.kernels > 0).collect(),
             with_middle: true,

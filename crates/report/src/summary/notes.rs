@@ -2,8 +2,9 @@
 
 use occupant_core::report::{GroupRecord, SummaryReport};
 
+use super::bins::MIDDLE;
 use super::{WITHOUT_IMAGE, counted, label};
-use crate::names::cut;
+use crate::names::distinct;
 use crate::words::{count, for_gpu, grouped, none_runs, printable};
 
 /// Lines about copies that are shown.
@@ -12,7 +13,24 @@ const COPIES: usize = 4;
 const NAME: usize = 60;
 
 pub(super) fn notes(report: &SummaryReport) -> Vec<String> {
-    let mut notes = stubs(report);
+    let mut notes = Vec::new();
+    if counted(report).any(|group| group.exact.kernels + group.upper_bound.kernels + group.hypothetical.kernels > 0) {
+        notes.push(format!("{MIDDLE}: share of kernels with an occupancy of 30 to 60 %"));
+    }
+    let sum = |of: fn(&GroupRecord) -> u64| counted(report).map(of).sum::<u64>();
+    let unplaced = [
+        (sum(|group| group.cannot_launch), "can't launch", "can't launch"),
+        (sum(|group| group.unknown), "has no occupancy", "have no occupancy"),
+    ];
+    for (number, one, several) in unplaced.into_iter().filter(|(number, ..)| *number > 0) {
+        let what = if number == 1 { one } else { several };
+        notes.push(format!(
+            "{} {what} and {} in no table of occupancies",
+            count(number, "kernel"),
+            if number == 1 { "is" } else { "are" }
+        ));
+    }
+    notes.extend(stubs(report));
     notes.extend(copies(report));
     if counted(report).flat_map(|group| &group.limiters).any(|limiter| limiter.name == "virtual_resources") {
         let what = "virtual resources: an SM from 10.0 on has 128; a kernel takes its share at launch and can give it back \
@@ -32,7 +50,7 @@ fn stubs(report: &SummaryReport) -> Vec<String> {
         return Vec::new();
     }
     vec![format!(
-        "{} of {} {} at once, as those do whose body is compiled for other architectures: not counted above",
+        "{} of {} {} at once, made so or made for other architectures: not counted above",
         grouped(stubs),
         count(all, "kernel"),
         if stubs == 1 { "returns" } else { "return" }
@@ -47,13 +65,16 @@ fn copies(report: &SummaryReport) -> Vec<String> {
     };
     let groups: Vec<&GroupRecord> = counted(report).filter(many).collect();
     let line = |group: &&GroupRecord| {
-        let copied = group.most_copied.as_ref().map_or_else(String::new, |most| {
-            format!("; {} are copies of {}", grouped(most.kernels), printable(&cut(&most.demangled, NAME)))
+        let kernels = group.kernels - group.returns_at_once;
+        let most = group.most_copied.as_ref().filter(|most| most.kernels * 10 >= kernels);
+        let copied = most.map_or_else(String::new, |most| {
+            let name = distinct(&[&most.demangled], NAME).concat();
+            format!("; {} are copies of {}", grouped(most.kernels), printable(&name))
         });
         format!(
             "{}: {} kernels are {} by name, resources and size{copied}",
             label(group),
-            grouped(group.kernels - group.returns_at_once),
+            grouped(kernels),
             if group.distinct == 1 { "one".to_owned() } else { format!("{} different ones", grouped(group.distinct)) },
         )
     };
@@ -68,7 +89,12 @@ fn missing(report: &SummaryReport) -> impl Iterator<Item = String> + '_ {
     let some = report.gpus.iter().filter(|gpu| gpu.kernels > 0 && gpu.missing() > 0);
     some.map(|gpu| {
         let missing = gpu.missing();
-        format!("{} {} no image{}", count(missing, "kernel"), if missing == 1 { "has" } else { "have" }, for_gpu(&gpu.gpu))
+        format!(
+            "{} {} no image{}",
+            count(missing, "kernel"),
+            if missing == 1 { "has" } else { "have" },
+            for_gpu(&gpu.gpu)
+        )
     })
 }
 
