@@ -28,6 +28,7 @@ mod inspect;
 mod launch;
 mod launches;
 mod need;
+mod no_image;
 mod ordered;
 pub mod probe;
 pub mod report;
@@ -52,6 +53,7 @@ pub use inspect::{Event, File, InspectOptions, Outcome, ReadCode, inspect};
 pub use launch::{LaunchRequest, Tile, launch};
 pub use launches::{Launch, Launches, LaunchesError};
 pub use need::{Memory as NeedMemory, NeedError, NeedOptions, NumbersRequest, machine, need_by_numbers};
+pub use no_image::Gpus;
 pub use occupant_binary::{Memory, Source, Store, demangle, shorten};
 pub use occupant_hardware::{
     Architecture, ComputeCapability, GpuSelector, Rules, UnknownCapability, UnknownGpu, current_gpus, gpu_set,

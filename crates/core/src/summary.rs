@@ -2,11 +2,15 @@
 //!
 //! For: what a library really does, without keeping its kernels. Not for: single kernels, beyond the extremes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
+use foldhash::fast::RandomState;
+
+use crate::no_image::Gpus;
 use crate::report::{
-    Basis, Diagnostic, Extreme, GroupRecord, Histogram, HistogramBin, KernelRecord, LimiterShare, OccupancyCensus,
-    SummaryReport, Totals,
+    Basis, Copied, Diagnostic, Extreme, GroupRecord, Histogram, HistogramBin, KernelRecord, LimiterShare,
+    OccupancyCensus, SummaryReport, Totals, architecture_order,
 };
 
 /// Upper ends of the register bins; the allocation is in units of 8, and these are the counts at which blocks of 256
@@ -33,15 +37,51 @@ pub enum GroupBy {
 #[derive(Debug, Default)]
 pub struct Summary {
     by: GroupBy,
-    groups: BTreeMap<(String, usize, String, String), Group>,
+    groups: BTreeMap<GroupKey, Group>,
+    gpus: Gpus,
     most_registers: Vec<Extreme>,
     lowest_occupancy: Vec<Extreme>,
     most_spills: Vec<Extreme>,
 }
 
+/// What a group holds kernels of, in the order of the report: `sm_90` before `sm_100`, 16x32 before 128x128, what the names
+/// do not tell last.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct GroupKey {
+    gpu: String,
+    arch_order: (u32, String),
+    arch: String,
+    label: Label,
+}
+
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Label {
+    /// Grouped by architecture alone.
+    None,
+    Sizes(Vec<u32>),
+    Word(String),
+    NotNamed,
+}
+
+/// What makes two kernels of an architecture the same.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Identity {
+    name: Arc<str>,
+    registers: Option<u32>,
+    shared_static: Option<u32>,
+    stack: Option<u32>,
+    max_threads: Option<u32>,
+    code_bytes: Option<u64>,
+    /// Several launches of one kernel are no copies of it.
+    launch: (Option<u32>, Option<u32>),
+}
+
 #[derive(Debug, Default)]
 struct Group {
     kernels: u64,
+    returns_at_once: u64,
+    copies: HashMap<Identity, u64, RandomState>,
+    most_copied: Option<Copied>,
     registers: BTreeMap<u32, u64>,
     /// Kernels by hundredths of a percent, for each basis.
     occupancy: [BTreeMap<u32, u64>; 3],
@@ -62,12 +102,16 @@ impl Summary {
         if !kernel.is_kernel {
             return;
         }
+        self.gpus.add(kernel);
         let arch = kernel.arch.clone().unwrap_or_else(|| "none".to_owned());
-        let label = self.label(kernel);
-        // `sm_90` before `sm_100`.
+        let (number, variant) = architecture_order(&arch);
+        let arch_order = (number, variant.to_owned());
         let gpu = kernel.gpu.as_ref().map_or_else(String::new, |gpu| gpu.name.clone());
-        let group = self.groups.entry((gpu, arch.len(), arch, label)).or_default();
-        group.add(kernel);
+        let key = GroupKey { gpu, arch_order, arch, label: self.label(kernel) };
+        self.groups.entry(key).or_default().add(kernel);
+        if kernel.returns_at_once == Some(true) {
+            return;
+        }
         let spills = kernel.spills.store_bytes.unwrap_or(0).saturating_add(kernel.spills.load_bytes.unwrap_or(0));
         keep(&mut self.most_registers, kernel, kernel.registers.map(f64::from), |a, b| a > b);
         keep(&mut self.most_spills, kernel, Some(f64::from(spills)).filter(|count| *count > 0.0), |a, b| a > b);
@@ -76,28 +120,29 @@ impl Summary {
         keep(&mut self.lowest_occupancy, kernel, percent, |a, b| a < b);
     }
 
-    fn label(&self, kernel: &KernelRecord) -> String {
-        let named = kernel.from_name.as_ref();
-        let joined = |numbers: &[u32]| numbers.iter().map(u32::to_string).collect::<Vec<_>>().join("x");
-        let label = match self.by {
-            GroupBy::Arch => return String::new(),
-            GroupBy::Tile => named.map(|named| joined(&named.tile)),
-            GroupBy::Schedule => named.map(|named| named.schedule.join("+")),
-            GroupBy::Family => named.map(|named| named.family.to_owned()),
+    fn label(&self, kernel: &KernelRecord) -> Label {
+        let Some(named) = kernel.from_name.as_ref().filter(|_| self.by != GroupBy::Arch) else {
+            return if self.by == GroupBy::Arch { Label::None } else { Label::NotNamed };
         };
-        label.filter(|label| !label.is_empty()).unwrap_or_else(|| "not named".to_owned())
+        match self.by {
+            GroupBy::Tile if !named.tile.is_empty() => Label::Sizes(named.tile.clone()),
+            GroupBy::Schedule if !named.schedule.is_empty() => Label::Word(named.schedule.join("+")),
+            GroupBy::Family => Label::Word(named.family.to_owned()),
+            GroupBy::Arch | GroupBy::Tile | GroupBy::Schedule => Label::NotNamed,
+        }
     }
 
     /// The census so far.
     #[must_use]
     pub fn report(self, totals: Totals, diagnostics: Vec<Diagnostic>) -> SummaryReport {
-        let groups = self.groups.into_iter().map(|((gpu, _, arch, label), group)| group.record(gpu, arch, label));
+        let groups = self.groups.into_iter().map(|(key, group)| group.record(key));
         SummaryReport {
             schema: "occupant.summary.v1",
             groups: groups.collect(),
             most_registers: self.most_registers,
             lowest_occupancy: self.lowest_occupancy,
             most_spills: self.most_spills,
+            gpus: self.gpus.counts(),
             diagnostics,
             totals,
         }
@@ -116,15 +161,47 @@ fn keep(extremes: &mut Vec<Extreme>, kernel: &KernelRecord, value: Option<f64>, 
         name: kernel.name.clone(),
         demangled: kernel.demangled.clone(),
         arch: kernel.arch.clone().unwrap_or_default(),
+        file: Arc::clone(&kernel.file),
+        member: kernel.member.clone(),
         value,
     };
     extremes.insert(at, extreme);
     extremes.truncate(EXTREMES);
 }
 
+impl Label {
+    fn text(self) -> Option<String> {
+        match self {
+            Self::None => None,
+            Self::Sizes(sizes) => Some(sizes.iter().map(u32::to_string).collect::<Vec<_>>().join("x")),
+            Self::Word(word) => Some(word),
+            Self::NotNamed => Some("not named".to_owned()),
+        }
+    }
+}
+
+impl Identity {
+    fn of(kernel: &KernelRecord) -> Self {
+        Self {
+            name: Arc::clone(&kernel.name),
+            registers: kernel.registers,
+            shared_static: kernel.shared_static,
+            stack: kernel.stack,
+            max_threads: kernel.max_threads,
+            code_bytes: kernel.code_bytes,
+            launch: (kernel.launch.block, kernel.launch.shared_dynamic),
+        }
+    }
+}
+
 impl Group {
     fn add(&mut self, kernel: &KernelRecord) {
         self.kernels += 1;
+        if kernel.returns_at_once == Some(true) {
+            self.returns_at_once += 1;
+            return;
+        }
+        self.count_copy(kernel);
         if let Some(registers) = kernel.registers {
             *self.registers.entry(registers).or_default() += 1;
         }
@@ -143,7 +220,17 @@ impl Group {
         }
     }
 
-    fn record(self, gpu: String, arch: String, label: String) -> GroupRecord {
+    /// The first to reach a number is the most copied.
+    fn count_copy(&mut self, kernel: &KernelRecord) {
+        let copies = self.copies.entry(Identity::of(kernel)).or_default();
+        *copies += 1;
+        if *copies > self.most_copied.as_ref().map_or(1, |most| most.kernels) {
+            let (name, demangled) = (Arc::clone(&kernel.name), Arc::clone(&kernel.demangled));
+            self.most_copied = Some(Copied { name, demangled, kernels: *copies });
+        }
+    }
+
+    fn record(self, key: GroupKey) -> GroupRecord {
         let [exact, upper_bound, hypothetical] = &self.occupancy;
         let launchable: u64 = self.occupancy.iter().flat_map(BTreeMap::values).sum();
         let share = |(name, kernels): (&&'static str, &u64)| LimiterShare {
@@ -154,10 +241,13 @@ impl Group {
         let mut limiters: Vec<LimiterShare> = self.limiters.iter().map(share).collect();
         limiters.sort_by_key(|share| std::cmp::Reverse(share.kernels));
         GroupRecord {
-            gpu: Some(gpu).filter(|gpu| !gpu.is_empty()),
-            arch,
-            group: Some(label).filter(|label| !label.is_empty()),
+            gpu: Some(key.gpu).filter(|gpu| !gpu.is_empty()),
+            arch: key.arch,
+            group: key.label.text(),
             kernels: self.kernels,
+            returns_at_once: self.returns_at_once,
+            distinct: self.copies.len() as u64,
+            most_copied: self.most_copied,
             registers: Histogram {
                 median: quantile(&self.registers, 0.5).map(f64::from),
                 bins: register_bins(&self.registers),

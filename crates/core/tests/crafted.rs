@@ -3,8 +3,8 @@
 
 use std::convert::identity;
 
-use occupant_core::report::KernelRecord;
-use occupant_core::{Event, File, InspectOptions, Memory, Outcome, ReadCode, inspect};
+use occupant_core::report::{KernelRecord, NameRecord, Totals};
+use occupant_core::{Event, File, GroupBy, InspectOptions, Memory, Outcome, ReadCode, Summary, inspect};
 
 /// `EXIT`, `NOP` and `STL [R1], R0` of sm_90.
 const EXIT: (u64, u64) = (0x0000_0000_0000_794d, 0x000f_ea00_0380_0000);
@@ -138,4 +138,56 @@ fn code_that_many_symbols_share_is_a_bomb() {
     let (many, outcome) = read(&cubin(code(&long), 100, &[]), ReadCode::All);
     assert_eq!((many.len(), outcome.diagnostics[0].code.as_str()), (0, "over_limit"));
     assert!(outcome.diagnostics[0].message.contains("size of code that symbols share"), "{:?}", outcome.diagnostics);
+}
+
+/// `LDC R1, c[0x0][0x28]` and `@P0 EXIT` of sm_90.
+const STACK_POINTER: (u64, u64) = (0x0000_0a00_ff01_7b82, 0x000f_e200_0000_0800);
+const EXIT_OF_SOME: (u64, u64) = (0x0000_0000_0000_094d, 0x000f_ea00_0380_0000);
+
+#[test]
+fn kernels_that_return_at_once() {
+    let told = |instructions: &[(u64, u64)], read_code| {
+        let (kernels, _) = read(&cubin(code(instructions), 1, &[]), read_code);
+        (kernels[0].returns_at_once, kernels[0].code_bytes)
+    };
+    assert_eq!(told(&[STACK_POINTER, EXIT, NOP, NOP], ReadCode::default()), (Some(true), Some(64)));
+    assert_eq!(told(&[NOP, EXIT], ReadCode::default()), (Some(true), Some(32)));
+    assert_eq!(told(&[STACK_POINTER, EXIT_OF_SOME, STL, EXIT], ReadCode::default()), (Some(false), Some(64)));
+    assert_eq!(told(&[STL, EXIT], ReadCode::default()), (Some(false), Some(32)));
+    // Without an end, and where code is not to be read, it is not known; long code does something.
+    assert_eq!(told(&[STACK_POINTER, NOP], ReadCode::default()), (None, Some(32)));
+    assert_eq!(told(&[STACK_POINTER, EXIT], ReadCode::Nothing), (None, Some(32)));
+    assert_eq!(told(&[NOP; 40], ReadCode::Nothing), (Some(false), Some(640)));
+}
+
+/// A kernel of the census, with a tile that its name states.
+fn tiled(code: &[(u64, u64)], tile: &[u32]) -> KernelRecord {
+    let (mut kernels, _) = read(&cubin(self::code(code), 1, &[]), ReadCode::default());
+    let mut kernel = kernels.remove(0);
+    kernel.from_name = (!tile.is_empty()).then(|| NameRecord {
+        family: "cutlass",
+        tile: tile.to_vec(),
+        stages: None,
+        cluster: Vec::new(),
+        schedule: Vec::new(),
+    });
+    kernel
+}
+
+#[test]
+fn a_census_tells_stubs_and_copies_and_sorts_sizes() {
+    let mut summary = Summary::new(GroupBy::Tile);
+    for tile in [&[128, 128][..], &[], &[16, 32], &[128, 16]] {
+        (0..3).for_each(|_| summary.add(&tiled(&[STL, EXIT], tile)));
+        summary.add(&tiled(&[STL, STL, EXIT], tile));
+        summary.add(&tiled(&[EXIT, NOP], tile));
+    }
+    let report = summary.report(Totals::default(), Vec::new());
+    let groups: Vec<&str> = report.groups.iter().filter_map(|group| group.group.as_deref()).collect();
+    assert_eq!(groups, ["16x32", "128x16", "128x128", "not named"]);
+    let first = &report.groups[0];
+    assert_eq!((first.kernels, first.returns_at_once, first.distinct), (5, 1, 2));
+    assert_eq!(first.most_copied.as_ref().map(|copied| (&*copied.name, copied.kernels)), Some(("k1", 3)));
+    assert_eq!(first.registers.bins.iter().map(|bin| bin.kernels).sum::<u64>(), 4);
+    assert_eq!((&*report.most_registers[0].file, &report.most_registers[0].member), ("crafted.cubin", &None));
 }

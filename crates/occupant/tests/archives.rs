@@ -88,7 +88,11 @@ fn kernels(path: &Path, prefix: &str, flags: &str) -> Vec<Value> {
         let entry = kernel["entry"].as_str().unwrap().to_owned();
         let inside = entry.strip_prefix(prefix).unwrap_or_else(|| panic!("{entry} is not in {prefix}"));
         kernel["entry"] = Value::from(inside);
-        kernel.as_object_mut().unwrap().remove("file");
+        let member = kernel["member"].as_str().map_or_else(String::new, |member| format!("{member}/"));
+        assert!(prefix.is_empty() || member == prefix, "{member}");
+        let fields = kernel.as_object_mut().unwrap();
+        fields.remove("file");
+        fields.remove("member");
         kernel
     };
     run.stdout.lines().map(line).collect()
@@ -151,6 +155,27 @@ fn a_triton_cache_is_exact_as_a_directory_and_in_a_zip() {
 }
 
 #[test]
+fn rows_say_which_binary_of_an_archive_they_are_of() {
+    let folder = scratch("members");
+    let (one, other) = (fixture("plain.sm_90.cubin"), fixture("plain.sm_86.cubin"));
+    let wheel = folder.join("a.whl");
+    fs::write(&wheel, zipped(CompressionMethod::Deflated, &[("x/one.cubin", &one), ("x/other.cubin", &other)]))
+        .unwrap();
+    let wheel = wheel.display();
+    let listed = occupant(&format!("inspect {wheel} --width 80")).stdout;
+    assert!(listed.contains(&format!("\n{wheel}/x/one.cubin:\nplain")), "{listed}");
+    assert!(listed.contains(&format!("\n{wheel}/x/other.cubin:\nplain")), "{listed}");
+    let of_one = occupant(&format!("inspect {wheel} --arch sm_90 --width 80")).stdout;
+    assert!(of_one.contains(&format!("\n{wheel}/x/one.cubin:\n")), "{of_one}");
+    let sorted = occupant(&format!("inspect {wheel} --sort name --width 80")).stdout;
+    assert!(sorted.contains("  file         ") && !sorted.contains("a.whl"), "{sorted}");
+    let summary = occupant(&format!("inspect {wheel} --summary --width 80")).stdout;
+    assert!(summary.contains("  one.cubin    plain") && summary.contains("  other.cubin  plain"), "{summary}");
+    let document: Value = serde_json::from_str(&occupant(&format!("inspect {wheel} --json")).stdout).unwrap();
+    assert_eq!(document["kernels"][0]["member"], "x/one.cubin");
+}
+
+#[test]
 fn a_broken_member_is_named_and_the_others_done() {
     let folder = scratch("broken");
     let (good, cut) = (fixture("plain.sm_90.cubin"), fixture("plain.default.fatbin"));
@@ -178,7 +203,7 @@ fn archives_without_device_code_cut_and_too_deep() {
     let wheel = zipped(CompressionMethod::Deflated, &[("libfoo.so", &fixture("libkernels.so"))]);
     for (name, bytes, said) in [
         ("text.zip", zipped(CompressionMethod::Deflated, &[("a.txt", b"text")]), "an archive without binaries"),
-        ("cut.zip", wheel[..wheel.len() / 2].to_vec(), "zip"),
+        ("cut.zip", wheel[..wheel.len() / 2].to_vec(), "zip: the directory at its end is missing: the file is cut"),
         ("cut.tar.gz", gzipped(&tarred(&[("a", &wheel)]))[..9000].to_vec(), "error"),
         ("deep.zip", nested, "depth of archives in archives"),
         ("sparse.tar", sparse(), "a.so: tar: a sparse member"),

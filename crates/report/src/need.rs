@@ -263,8 +263,11 @@ fn counts(kernels: &[KernelRecord]) -> String {
         (of(NeedAnswer::NotModelled), format!("not modelled{reasons}")),
         (kernels.iter().filter(|kernel| kernel.need.is_none()).count(), "without an image".to_owned()),
     ];
-    let told: Vec<String> =
-        told.into_iter().filter(|(number, _)| *number > 0).map(|(number, what)| format!("{number} {what}")).collect();
+    let told: Vec<String> = told
+        .into_iter()
+        .filter(|(number, _)| *number > 0)
+        .map(|(number, what)| format!("{} {what}", grouped(number as u64)))
+        .collect();
     format!("{}: {}", count(kernels.len() as u64, "answer"), told.join(", "))
 }
 

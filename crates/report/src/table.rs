@@ -5,6 +5,9 @@ use unicode_width::UnicodeWidthStr;
 /// Space between columns.
 const GAP: usize = 2;
 
+/// The least that the first column is cut to.
+const FIRST_FLOOR: usize = 8;
+
 /// A column.
 pub(crate) struct Column {
     pub(crate) title: &'static str,
@@ -36,7 +39,7 @@ pub(crate) enum Line {
 pub(crate) struct Table {
     pub(crate) columns: Vec<Column>,
     pub(crate) lines: Vec<Line>,
-    /// The least that the first column is cut to before another column is dropped.
+    /// The least that the first column is cut to while there is another column to be dropped.
     pub(crate) first_least: usize,
 }
 
@@ -62,7 +65,20 @@ impl Table {
     pub(crate) fn first_width(&self, width: usize) -> usize {
         let widths = self.widths();
         let others: usize = self.fitting(&widths, width).iter().skip(1).map(|column| widths[*column] + GAP).sum();
-        width.saturating_sub(others).max(self.first_least).min(widths[0])
+        // Where even the columns that must stay leave less than it should have, it gives way too.
+        width.saturating_sub(others).max(FIRST_FLOOR).min(widths[0])
+    }
+
+    /// The width that nothing is cut or dropped at.
+    pub(crate) fn full_width(&self) -> usize {
+        self.widths().iter().map(|width| width + GAP).sum::<usize>().saturating_sub(GAP)
+    }
+
+    /// The width below which the table is wider than it should be.
+    pub(crate) fn least_width(&self) -> usize {
+        let widths = self.widths();
+        let others: usize = self.fitting(&widths, 0).iter().skip(1).map(|column| widths[*column] + GAP).sum();
+        others + FIRST_FLOOR.min(widths[0])
     }
 
     /// Titles of the columns that `width` has no room for.

@@ -6,7 +6,8 @@ use occupant_core::report::{Basis, GpuName};
 use unicode_width::UnicodeWidthStr;
 
 /// `1234567` as `1,234,567`.
-pub(crate) fn grouped(number: u64) -> String {
+#[must_use]
+pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {
@@ -19,8 +20,22 @@ pub(crate) fn grouped(number: u64) -> String {
 }
 
 /// `1 kernel`, `2 kernels`.
-pub(crate) fn count(number: u64, noun: &str) -> String {
+#[must_use]
+pub fn count(number: u64, noun: &str) -> String {
     format!("{} {noun}{}", grouped(number), if number == 1 { "" } else { "s" })
+}
+
+/// ` for h100-sxm (9.0)`, ` for 9.0`.
+pub(crate) fn for_gpu(gpu: &GpuName) -> String {
+    on_gpu(gpu).replacen("on", " for", 1)
+}
+
+/// That a GPU has no image of any of some kernels.
+pub(crate) fn none_runs(kernels: u64, gpu: &GpuName) -> String {
+    match kernels {
+        1 => format!("the one kernel has no image that runs {}", on_gpu(gpu)),
+        _ => format!("none of {} kernels has an image that runs {}", grouped(kernels), on_gpu(gpu)),
+    }
 }
 
 /// What stands before an occupancy that is not exact.

@@ -12,7 +12,15 @@ use crate::{BinaryError, Window};
 
 pub(super) fn members(visit: &mut Visit<'_>, source: &dyn Source, path: &str, depth: usize) -> Result<(), BinaryError> {
     let failed = |error: ::zip::result::ZipError| BinaryError::Container { kind: "zip", reason: error.to_string() };
-    let mut archive = ZipArchive::new(BufReader::new(SourceReader::new(source))).map_err(failed)?;
+    let mut archive =
+        ZipArchive::new(BufReader::new(SourceReader::new(source))).map_err(|error| match failed(error) {
+            // The reader's word for a download that broke off.
+            BinaryError::Container { kind, reason } if reason.contains("Could not find EOCD") => {
+                let reason = "the directory at its end is missing: the file is cut or no zip".to_owned();
+                BinaryError::Container { kind, reason }
+            }
+            other => other,
+        })?;
     for index in 0..archive.len() {
         let (name, stored) = {
             let member = match archive.by_index_raw(index) {

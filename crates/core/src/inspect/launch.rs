@@ -61,7 +61,7 @@ pub(super) fn answer(function: &Function, limits: &SmLimits, options: &InspectOp
         shared_dynamic: shared_dynamic.unwrap_or(0),
         barriers: function.barriers,
         virtual_resources: function.virtual_resources,
-        tensor_columns: columns.or(known.tensor_columns).unwrap_or(0),
+        tensor_columns: columns.or(believable_columns(known.tensor_columns, limits)).unwrap_or(0),
         carveout: options.carveout,
         partitioned_caching: options.partitioned_caching,
         ..Shape::default()
@@ -155,6 +155,12 @@ fn bounds_refusal(function: &Function, block: u32) -> Option<String> {
     Some(format!("{block} threads per block, its launch bounds allow {max_threads}"))
 }
 
+/// Columns of tensor memory that the code takes, where an SM has so many. A larger sum is of allocations on different ways
+/// through the code, of which a block goes one: what it takes is not known then.
+pub(super) fn believable_columns(traced: Option<u32>, limits: &SmLimits) -> Option<u32> {
+    traced.filter(|columns| limits.tensor_memory_columns.is_none_or(|all| *columns <= all))
+}
+
 /// Threads of a block of x, y, z; `None` where the product is 0.
 pub(super) fn threads(dimensions: [u32; 3]) -> Option<u32> {
     let product = dimensions.into_iter().fold(1_u32, u32::saturating_mul);
@@ -164,4 +170,18 @@ pub(super) fn threads(dimensions: [u32; 3]) -> Option<u32> {
 fn cluster_size(function: &Function, known: Known<'_>) -> u32 {
     let compiled = function.cluster.and_then(|cluster| cluster.blocks).and_then(threads);
     compiled.or(known.metadata.and_then(|metadata| metadata.cluster)).unwrap_or(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use occupant_hardware::{ComputeCapability, limits};
+
+    use super::*;
+
+    #[test]
+    fn no_block_takes_more_tensor_memory_than_there_is() {
+        let blackwell = limits(ComputeCapability { major: 10, minor: 0 }).unwrap();
+        assert_eq!(believable_columns(Some(512), blackwell), Some(512));
+        assert_eq!(believable_columns(Some(1024), blackwell), None);
+    }
 }

@@ -10,6 +10,7 @@ mod names;
 mod plan;
 mod record;
 mod stack;
+mod stub;
 mod walk;
 mod work;
 

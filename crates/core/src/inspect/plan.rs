@@ -30,6 +30,7 @@ pub(super) struct Job<'a> {
 pub(super) fn plan<'a>(artifact: &'a Artifact, options: &InspectOptions) -> (Vec<Job<'a>>, Totals) {
     let mut totals = Totals::default();
     let mut jobs = Vec::new();
+    let mut architectures = BTreeSet::new();
     let is_elf = |image: &Image| image.kind == ImageKind::Elf;
     let has_executable = |module: &Module| !module.relocatable && elf_images(module).next().is_some();
     let executable = artifact.modules.iter().any(has_executable);
@@ -44,6 +45,9 @@ pub(super) fn plan<'a>(artifact: &'a Artifact, options: &InspectOptions) -> (Vec
                     wanted.iter().filter(|(wanted, _)| *wanted == number).map(|(_, who)| *who).collect();
                 number += 1;
                 totals.images += 1;
+                if is_elf(image) {
+                    architectures.insert(image.architecture);
+                }
                 let read = for_whom.iter().any(|who| !matches!(who, Wanted::Missing(_)));
                 match image.kind {
                     ImageKind::Ptx => totals.ptx += 1,
@@ -62,6 +66,7 @@ pub(super) fn plan<'a>(artifact: &'a Artifact, options: &InspectOptions) -> (Vec
             }
         }
     }
+    totals.architectures = architectures.iter().map(ToString::to_string).collect();
     (jobs, totals)
 }
 

@@ -6,7 +6,7 @@ use occupant_binary::{Cluster, Function, NameShape};
 use occupant_hardware::{Architecture, SmLimits};
 
 use super::code::FromCode;
-use super::launch::{Answer, threads};
+use super::launch::{Answer, believable_columns, threads};
 use super::names::Named;
 use super::stack;
 use crate::report::{ClusterRecord, GpuName, KernelRecord, NameRecord, SpillRecord, StackRecord};
@@ -16,6 +16,8 @@ use crate::triton::Metadata;
 pub(super) struct Place<'a> {
     pub(super) file: &'a Arc<str>,
     pub(super) entry: &'a Arc<str>,
+    /// Path of the binary in the archive that was named; empty outside of archives.
+    pub(super) member: &'a str,
     pub(super) architecture: Architecture,
     pub(super) relocatable: bool,
 }
@@ -32,9 +34,14 @@ pub(super) fn of_function(
 ) -> KernelRecord {
     let spills = code.spills.clone();
     let stack_in_l1 = stack::in_l1(function, &spills, limits, answer.occupancy.as_ref());
-    let notes = notes(place, function, limits, &answer, code.tensor_columns, stack_in_l1.as_ref());
+    let tensor_columns = match limits {
+        Some(limits) => believable_columns(code.tensor_columns, limits),
+        None => code.tensor_columns,
+    };
+    let notes = notes(place, function, limits, &answer, tensor_columns, stack_in_l1.as_ref());
     KernelRecord {
         entry: Some(Arc::clone(place.entry)),
+        member: Some(place.member).filter(|member| !member.is_empty()).map(Arc::from),
         arch: Some(place.architecture.to_string()),
         is_kernel: function.is_kernel,
         registers: function.registers,
@@ -51,11 +58,12 @@ pub(super) fn of_function(
         setmaxnreg: function.setmaxnreg,
         register_requests: code.register_requests.clone(),
         tensor_memory: function.tensor_memory,
-        tensor_columns: code.tensor_columns,
+        tensor_columns,
         machine_code: code.machine_code.clone(),
         virtual_resources: Some(function.virtual_resources),
         externals: function.externals.clone(),
         toolkit: function.toolkit.map(|toolkit| toolkit.to_string()),
+        code_bytes: Some(function.code.end.saturating_sub(function.code.start)),
         notes,
         ..empty(place.file, named, gpu, answer)
     }
@@ -70,6 +78,7 @@ fn empty(file: &Arc<str>, named: &Named, gpu: Option<GpuName>, answer: Answer) -
     KernelRecord {
         file: Arc::clone(file),
         entry: None,
+        member: None,
         arch: None,
         gpu,
         name: Arc::clone(&named.mangled),
@@ -94,6 +103,8 @@ fn empty(file: &Arc<str>, named: &Named, gpu: Option<GpuName>, answer: Answer) -
         virtual_resources: None,
         externals: Vec::new(),
         toolkit: None,
+        code_bytes: None,
+        returns_at_once: None,
         launch: answer.launch,
         launchable: answer.launchable,
         reason: answer.reason,

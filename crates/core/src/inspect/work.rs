@@ -10,6 +10,7 @@ use super::launch::{Answer, Known, answer};
 use super::names::{Named, Names};
 use super::plan::{Job, Wanted, covers, place};
 use super::record::{self, Place};
+use super::stub::returns_at_once;
 use crate::diagnostic::from_binary;
 use crate::report::{Diagnostic, KernelRecord, NeedRecord, Severity, Totals};
 use crate::target::Target;
@@ -121,7 +122,7 @@ fn read(
     let architecture =
         if covers(cubin.architecture, image.architecture) { image.architecture } else { cubin.architecture };
     let relocatable = job.module.relocatable || cubin.relocatable;
-    let place = Place { file: shared.file, entry, architecture, relocatable };
+    let place = Place { file: shared.file, entry, member: shared.prefix, architecture, relocatable };
     let alone = cubin.functions.iter().filter(|function| function.is_kernel).count() == 1;
     let listed: Vec<&Function> =
         cubin.functions.iter().filter(|function| count(shared, function, for_whom, found)).collect();
@@ -196,6 +197,7 @@ fn function(
         place: Some(place.entry.to_string()),
         message: format!("{}: {message}", function.name),
     }));
+    let at_once = returns_at_once(function, place.architecture.capability, bytes, options.code);
     let launches = options.launches.of(&function.name, &named.demangled);
     for who in for_whom {
         let target = match who {
@@ -208,6 +210,7 @@ fn function(
             if record.from_name.is_none() {
                 record.from_name = metadata.map(record::from_metadata);
             }
+            record.returns_at_once = at_once;
             record.need = need(&record, &code, who, options);
             found.records.push(record);
         };

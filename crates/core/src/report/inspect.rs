@@ -16,8 +16,38 @@ pub struct InspectReport {
     pub kernels: Vec<KernelRecord>,
     /// What could not be read, and what a reader should know.
     pub diagnostics: Vec<Diagnostic>,
+    /// For each GPU asked for, how many kernels have an image that it runs, listed or not; empty without `--gpu`.
+    pub gpus: Vec<GpuKernels>,
     /// Counts over everything that was found, listed or not.
     pub totals: Totals,
+}
+
+/// How many kernels a GPU has an image of.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct GpuKernels {
+    /// The GPU asked for.
+    pub gpu: GpuName,
+    /// Records of kernels with an image that it runs, listed or left out by `--top`.
+    pub kernels: u64,
+    /// Kernels without one, by the reason. `--top` does not count them and leaves them out of the list.
+    pub without_image: Vec<NoImage>,
+}
+
+/// Kernels that no image runs of, for one reason.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct NoImage {
+    /// Why.
+    pub reason: String,
+    /// Kernels.
+    pub kernels: u64,
+}
+
+impl GpuKernels {
+    /// Kernels without an image, for whatever reason.
+    #[must_use]
+    pub fn missing(&self) -> u64 {
+        self.without_image.iter().map(|missing| missing.kernels).sum()
+    }
 }
 
 /// One kernel as a line of jsonl.
@@ -37,6 +67,8 @@ pub struct KernelRecord {
     pub file: Arc<str>,
     /// Place in the file: section, number, image. `null` where no image runs on the GPU asked for.
     pub entry: Option<Arc<str>>,
+    /// Path of the binary in the archives that `file` is, the start of `entry`. `null` where `file` is the binary itself.
+    pub member: Option<Arc<str>>,
     /// Target of the image, e.g. `sm_90a`. `null` where no image runs on the GPU asked for.
     pub arch: Option<String>,
     /// The GPU asked for; `null` where the image's own architecture answers.
@@ -86,6 +118,11 @@ pub struct KernelRecord {
     pub externals: Vec<String>,
     /// Toolkit that compiled it.
     pub toolkit: Option<String>,
+    /// Bytes of its code section: its own code, that of functions put beside it, and padding. `null` without an image.
+    pub code_bytes: Option<u64>,
+    /// It returns at once: its code does nothing but end the thread, which is what compilers leave of a kernel that is made
+    /// for another architecture. `null` for a device function and where its code is not read (before sm_70).
+    pub returns_at_once: Option<bool>,
     /// The launch that the occupancy is for.
     pub launch: LaunchRecord,
     /// The launch works: a block fits within the launch bounds; `null` where that can't be known.
@@ -267,6 +304,16 @@ pub struct Totals {
     pub filtered: u32,
     /// Records left out by `--top`.
     pub not_shown: u32,
+    /// Targets of all cubins that were found, read or not, such as `sm_90a`; sorted.
+    pub architectures: Vec<String>,
+}
+
+/// What targets are sorted by: `sm_90`, `sm_90a`, `sm_100`.
+pub(crate) fn architecture_order(name: &str) -> (u32, &str) {
+    let digits = name.trim_start_matches(|c: char| !c.is_ascii_digit());
+    let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
+    let (number, variant) = digits.split_at(end);
+    (number.parse().unwrap_or(u32::MAX), variant)
 }
 
 impl Totals {
@@ -286,5 +333,8 @@ impl Totals {
         self.device_functions += other.device_functions;
         self.filtered += other.filtered;
         self.not_shown += other.not_shown;
+        self.architectures.extend(other.architectures.iter().cloned());
+        self.architectures.sort_by(|a, b| architecture_order(a).cmp(&architecture_order(b)));
+        self.architectures.dedup();
     }
 }

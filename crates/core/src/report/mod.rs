@@ -25,9 +25,10 @@ pub use fit::{
     RoomRecord, SolutionRecord, StepRecord, Wanted,
 };
 pub use gpus::{GpuLine, GpuRow, GpusReport, LatencyRow, LimitsRow, Origin};
+pub(crate) use inspect::architecture_order;
 pub use inspect::{
-    BlockFrom, ClusterRecord, Diagnostic, InspectReport, KernelLine, KernelRecord, LaunchRecord, NameRecord, Severity,
-    SharedFrom, SpillRecord, StackRecord, Totals,
+    BlockFrom, ClusterRecord, Diagnostic, GpuKernels, InspectReport, KernelLine, KernelRecord, LaunchRecord,
+    NameRecord, NoImage, Severity, SharedFrom, SpillRecord, StackRecord, Totals,
 };
 pub use launch::{ClusterLaunch, LaunchMatrix, LaunchReport, TileRecord};
 pub use machine::{
@@ -41,7 +42,9 @@ pub use need::{
 pub(crate) use occupancy::two_decimals;
 pub use occupancy::{AllocatedRecord, Basis, CeilingsRecord, GpuName, OccupancyRecord, RequirementRecord};
 pub use probe::{ProbeGap, ProbeKernel, ProbePlan, ProbePoint, ProbeReading, ProbeReport, ProbeStep};
-pub use summary::{Extreme, GroupRecord, Histogram, HistogramBin, LimiterShare, OccupancyCensus, SummaryReport};
+pub use summary::{
+    Copied, Extreme, GroupRecord, Histogram, HistogramBin, LimiterShare, OccupancyCensus, SummaryReport,
+};
 pub use sweep::{PointRecord, StairRecord, SweepRecord, SweepReport};
 pub use verdict::{
     EvidenceRecord, GuidedNeed, LifetimeRecord, Producer, ProfiledLaunch, ReconcileRecord, ResourceRecord,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Diagnostic, Totals};
+use super::{Diagnostic, GpuKernels, Totals};
 
 /// The census of the kernels that `inspect` lists.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -20,6 +20,8 @@ pub struct SummaryReport {
     pub lowest_occupancy: Vec<Extreme>,
     /// The ten that spill most; `value` is bytes stored and loaded by a thread.
     pub most_spills: Vec<Extreme>,
+    /// For each GPU asked for, how many kernels have an image that it runs; empty without `--gpu`.
+    pub gpus: Vec<GpuKernels>,
     /// What could not be read.
     pub diagnostics: Vec<Diagnostic>,
     /// Counts over everything that was found.
@@ -37,6 +39,14 @@ pub struct GroupRecord {
     pub group: Option<String>,
     /// Kernels.
     pub kernels: u64,
+    /// Those of them that return at once, see `returns_at_once` of a kernel. They count here and in `kernels` alone: what
+    /// follows is about the others.
+    pub returns_at_once: u64,
+    /// Different kernels: by mangled name, resources and bytes of code. A library holds a template's kernel once for each
+    /// of its files that use it.
+    pub distinct: u64,
+    /// The kernel that is there most often; `null` where each is there once.
+    pub most_copied: Option<Copied>,
     /// Registers per thread.
     pub registers: Histogram,
     /// Occupancy of kernels whose launch is known.
@@ -62,7 +72,9 @@ pub struct Histogram {
     pub bins: Vec<HistogramBin>,
 }
 
-/// Kernels in a range; its upper end belongs to it.
+/// Kernels in a range. Its upper end belongs to it, its lower end where it is no other range's upper end: of registers, 33
+/// to 40 are both inside; of occupancy in percent, `from` 10 `to` 20 is above 10 up to and including 20, and 0 is in the
+/// first range.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct HistogramBin {
     /// Lower end.
@@ -97,6 +109,17 @@ pub struct LimiterShare {
     pub percent: f64,
 }
 
+/// A kernel that is there several times.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Copied {
+    /// Mangled name.
+    pub name: Arc<str>,
+    /// Name for reading.
+    pub demangled: Arc<str>,
+    /// How often it is there.
+    pub kernels: u64,
+}
+
 /// A kernel at an end of the range.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Extreme {
@@ -106,6 +129,10 @@ pub struct Extreme {
     pub demangled: Arc<str>,
     /// Target.
     pub arch: String,
+    /// The file as named.
+    pub file: Arc<str>,
+    /// Path of the binary in the archives that `file` is; `null` where `file` is the binary itself.
+    pub member: Option<Arc<str>>,
     /// The value.
     pub value: f64,
 }

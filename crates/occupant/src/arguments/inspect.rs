@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use occupant_core::{Architecture, GpuSelector, GroupBy, InspectOptions, Launches, ReadCode, Regex};
 
-use occupant_report::Detail;
+use occupant_report::{Detail, Listing};
 
 use super::gpus::{Gpus, gpus};
 use super::shape::{SetUp, block, size};
@@ -92,6 +92,10 @@ An occupancy is exact where the launch is known, an upper bound (<=) where only
 a maximum block size is known or dynamic shared memory is not, and hypothetical
 (~) at an assumed block of 256 threads.
 
+The limit is what binds: warps, blocks, regs (registers), shared (memory),
+barriers, or virtual (virtual resources: an SM from 10.0 on has 128, a kernel
+takes its share at launch and can give it back while it runs).
+
 Launches are CSV: kernel,block,shared_dynamic. A kernel is named by its mangled
 or demangled name, with or without parameters; names with commas need quotes.
 
@@ -137,7 +141,10 @@ pub(crate) struct InspectFlags {
     pub(crate) by: Option<By>,
     /// Columns for what names tell: tile, stages, cluster, schedule
     #[arg(long, conflicts_with = "summary")]
-    pub(crate) names: bool,
+    names: bool,
+    /// Names whole, in the last column; lines are as long as the names
+    #[arg(long, conflicts_with = "summary")]
+    full_names: bool,
     /// Only kernels whose name states this tile, such as 128x256 or 128x256x64
     #[arg(long, value_name = "MxN[xK]", value_parser = tile)]
     tile: Option<Tile>,
@@ -164,6 +171,16 @@ impl InspectFlags {
     /// Whether images are filtered by architecture.
     pub(crate) fn has_arch(&self) -> bool {
         !self.arch.is_empty()
+    }
+
+    /// How kernels are listed.
+    pub(crate) fn listing(&self) -> Listing {
+        Listing { names: self.names, full_names: self.full_names, files: self.names_files() }
+    }
+
+    /// Whether it has to be said which file a kernel comes from.
+    pub(crate) fn names_files(&self) -> bool {
+        self.paths.len() > 1 || self.paths.iter().any(|path| path.is_dir())
     }
 
     /// The GPUs asked for, each once.

@@ -3,7 +3,7 @@
 use anyhow::bail;
 use occupant_core::report::{BudgetMatrix, BudgetReport, BudgetVerdict, KernelRecord};
 use occupant_core::{BudgetError, Subject, Target, budget, budget_of_kernel};
-use occupant_report::{budget_sheet, budget_text, budgets_text, json, json_line};
+use occupant_report::{budget_sheet, budget_text, budgets_text, grouped, json, json_line};
 
 use super::Status;
 use crate::arguments::{BudgetOptions, ShapeFlags};
@@ -61,12 +61,15 @@ fn of_files(options: &BudgetOptions) -> anyhow::Result<(Vec<BudgetReport>, bool)
         (true, number) => {
             let none =
                 "no setmaxnreg in their code; where the source asks for it, the compiler dropped it (ptxas note C7508)";
-            output::complain(&format!("note: {number} kernels: {none}"));
+            output::complain(&format!("note: {} kernels: {none}", grouped(number as u64)));
             return Ok((Vec::new(), read.failed));
         }
         (false, 0) => asking,
         (false, number) => {
-            output::complain(&format!("note: {number} other kernels have no setmaxnreg in their code"));
+            output::complain(&format!(
+                "note: {} other kernels have no setmaxnreg in their code",
+                grouped(number as u64)
+            ));
             asking
         }
     };

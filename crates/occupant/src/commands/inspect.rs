@@ -4,10 +4,10 @@ use std::cmp::Reverse;
 use std::io::Write;
 
 use occupant_core::report::{Basis, InspectReport, KernelRecord, Severity, SummaryReport, Totals};
-use occupant_core::{Summary, Target};
+use occupant_core::{Gpus, Summary, Target};
 use occupant_report::{
-    Detail, SASS_KERNELS, inspect_markdown, inspect_sheet, inspect_text, json, json_line, sass_sheet, sass_text,
-    summary_markdown, summary_sheet, summary_text,
+    Detail, Listing, SASS_KERNELS, count, grouped, inspect_markdown, inspect_sheet, inspect_text, json, json_line,
+    sass_sheet, sass_text, summary_markdown, summary_sheet, summary_text,
 };
 
 use super::Status;
@@ -43,18 +43,20 @@ pub(crate) fn run(flags: &InspectFlags, output: &mut Output) -> anyhow::Result<S
 fn note_what_matched_nothing(scan: &mut Scan<'_>, flags: &InspectFlags) {
     let file = flags.paths.first().map_or_else(String::new, |path| path.display().to_string());
     let Totals { read, not_selected, kernels, filtered, .. } = scan.totals;
+    let (cubins, architectures) = (count(not_selected.into(), "cubin"), scan.totals.architectures.join(", "));
     if kernels > 0 && filtered == kernels {
         let message = format!(
-            "{} none of {kernels} kernels",
-            if flags.has_tile() { "the filters match" } else { "--kernel matches" }
+            "{} none of {} kernels",
+            if flags.has_tile() { "the filters match" } else { "--kernel matches" },
+            grouped(kernels.into())
         );
         scan.say(Severity::Warning, "no_match", file.clone(), message);
     }
     if read == 0 && not_selected > 0 && flags.gpus().is_empty() {
-        let message = format!("--arch matches none of {not_selected} cubins");
+        let message = format!("--arch matches none of {cubins}, for {architectures}");
         scan.say(Severity::Warning, "no_match", file, message);
     } else if read == 0 && not_selected > 0 && flags.has_arch() {
-        let message = format!("--gpu and --arch together match none of {not_selected} cubins");
+        let message = format!("--gpu and --arch together match none of {cubins}, for {architectures}");
         scan.say(Severity::Warning, "no_match", file, message);
     }
     let unmatched: Vec<String> = scan.options.launches.unmatched().into_iter().map(str::to_owned).collect();
@@ -72,24 +74,26 @@ fn finish(mut scan: Scan<'_>, flags: &InspectFlags, output: &mut Output) -> anyh
     let (printed, diagnostics) = match scan.keep {
         Keep::Census(summary) => {
             let report = summary.report(scan.totals, scan.diagnostics);
-            (print_summary(&report, output), report.diagnostics)
+            (print_summary(&report, flags.names_files(), output), report.diagnostics)
         }
         Keep::All(mut kernels) => {
             if let Some(key) = flags.sort {
                 sort(&mut kernels, key);
             }
+            let gpus = Gpus::of(&kernels);
             if let Some(top) = flags.top {
                 scan.totals.not_shown = keep_top(&mut kernels, top);
             }
             let report = InspectReport {
                 schema: "occupant.inspect.v1",
                 kernels,
+                gpus,
                 diagnostics: scan.diagnostics,
                 totals: scan.totals,
             };
             let printed = match flags.sass {
                 Some(sass) => print_sass(&report, scan.code_dropped, sass.into(), output),
-                None => print(&report, flags.names, output),
+                None => print(&report, flags.listing(), output),
             };
             (printed, report.diagnostics)
         }
@@ -105,10 +109,10 @@ fn finish(mut scan: Scan<'_>, flags: &InspectFlags, output: &mut Output) -> anyh
     }
 }
 
-fn print(report: &InspectReport, names: bool, output: &mut Output) -> anyhow::Result<()> {
+fn print(report: &InspectReport, listing: Listing, output: &mut Output) -> anyhow::Result<()> {
     match output.format() {
         Format::Table if report.totals.images == 0 => {}
-        Format::Table => output.write(&inspect_text(report, names, output.width()))?,
+        Format::Table => output.write(&inspect_text(report, listing, output.width()))?,
         Format::Json => output.write(&json(report)?)?,
         Format::Jsonl => output.writer().write_all(&json_lines(&report.kernels)?)?,
         Format::Csv => output.write(&inspect_sheet(&report.kernels).csv())?,
@@ -124,15 +128,15 @@ fn print_sass(report: &InspectReport, dropped: usize, detail: Detail, output: &m
             output.write(&format!("```\n{}```\n", sass_text(&report.kernels, dropped, detail, output.width())))?
         }
         Format::Csv => output.write(&sass_sheet(&report.kernels).csv())?,
-        Format::Json | Format::Jsonl => return print(report, false, output),
+        Format::Json | Format::Jsonl => return print(report, Listing::default(), output),
     }
     Ok(output.finish()?)
 }
 
-fn print_summary(report: &SummaryReport, output: &mut Output) -> anyhow::Result<()> {
+fn print_summary(report: &SummaryReport, files: bool, output: &mut Output) -> anyhow::Result<()> {
     match output.format() {
         Format::Table if report.totals.images == 0 => {}
-        Format::Table => output.write(&summary_text(report, output.width()))?,
+        Format::Table => output.write(&summary_text(report, files, output.width()))?,
         Format::Json => output.write(&json(report)?)?,
         Format::Jsonl => output.write(&json_line(report)?)?,
         Format::Csv => output.write(&summary_sheet(report).csv())?,
@@ -141,11 +145,14 @@ fn print_summary(report: &SummaryReport, output: &mut Output) -> anyhow::Result<
     Ok(output.finish()?)
 }
 
-/// Keeps the first `top` records of each GPU; returns how many went.
+/// Keeps the first `top` records of each GPU that have an image for it; returns how many went.
 fn keep_top(kernels: &mut Vec<KernelRecord>, top: usize) -> u32 {
     let before = kernels.len();
     let mut kept: Vec<(Option<String>, usize)> = Vec::new();
     kernels.retain(|kernel| {
+        if kernel.entry.is_none() {
+            return false;
+        }
         let gpu = kernel.gpu.as_ref().map(|gpu| gpu.name.clone());
         let at = kept.iter().position(|(name, _)| *name == gpu).unwrap_or_else(|| {
             kept.push((gpu, 0));

@@ -1,0 +1,55 @@
+//! Counts, for each GPU asked for, the kernels with and without an image that it runs. Not for: which image that is; that
+//! is `inspect`'s.
+
+use std::collections::BTreeMap;
+
+use crate::report::{GpuKernels, GpuName, KernelRecord, NoImage};
+
+/// Collects kernels as they come; GPUs in the order in which they come.
+#[derive(Debug, Default)]
+pub struct Gpus(Vec<(GpuName, Counts)>);
+
+#[derive(Debug, Default)]
+struct Counts {
+    kernels: u64,
+    without_image: BTreeMap<String, u64>,
+}
+
+impl Gpus {
+    /// The counts of kernels that are there.
+    #[must_use]
+    pub fn of(kernels: &[KernelRecord]) -> Vec<GpuKernels> {
+        let mut gpus = Self::default();
+        kernels.iter().for_each(|kernel| gpus.add(kernel));
+        gpus.counts()
+    }
+
+    /// Counts a kernel; device functions, and kernels that no GPU was asked for, do not count.
+    pub fn add(&mut self, kernel: &KernelRecord) {
+        let Some(gpu) = kernel.gpu.as_ref().filter(|_| kernel.is_kernel) else { return };
+        let at = self.0.iter().position(|(known, _)| known == gpu).unwrap_or_else(|| {
+            self.0.push((gpu.clone(), Counts::default()));
+            self.0.len() - 1
+        });
+        let counts = &mut self.0[at].1;
+        if kernel.entry.is_some() {
+            counts.kernels += 1;
+        } else if let Some(number) = kernel.reason.as_ref().and_then(|reason| counts.without_image.get_mut(reason)) {
+            *number += 1;
+        } else {
+            counts.without_image.insert(kernel.reason.clone().unwrap_or_default(), 1);
+        }
+    }
+
+    /// The counts; most frequent reasons first.
+    #[must_use]
+    pub fn counts(self) -> Vec<GpuKernels> {
+        let counted = |(gpu, counts): (GpuName, Counts)| {
+            let reasons = counts.without_image.into_iter().map(|(reason, kernels)| NoImage { reason, kernels });
+            let mut without_image: Vec<NoImage> = reasons.collect();
+            without_image.sort_by_key(|missing| std::cmp::Reverse(missing.kernels));
+            GpuKernels { gpu, kernels: counts.kernels, without_image }
+        };
+        self.0.into_iter().map(counted).collect()
+    }
+}
