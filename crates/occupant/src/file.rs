@@ -69,6 +69,20 @@ impl Input {
     }
 }
 
+impl Input {
+    /// All of it.
+    pub(crate) fn into_bytes(self, most: u64) -> anyhow::Result<Vec<u8>> {
+        let size = self.size();
+        if size > most {
+            bail!("more than {most} bytes");
+        }
+        match self {
+            Self::Memory(bytes) => Ok(bytes),
+            Self::File { .. } => Ok(self.fetch(0, usize::try_from(size)?)?.into_owned()),
+        }
+    }
+}
+
 impl Source for Input {
     fn size(&self) -> u64 {
         match self {

@@ -42,6 +42,10 @@ pub(crate) struct Scan<'a> {
     pub(crate) keep_code: usize,
     /// Those others.
     pub(crate) code_dropped: usize,
+    /// The first file, where it was opened already: a pipe can't be opened a second time.
+    opened: Option<Input>,
+    /// Files of the directory that is gone through which have only PTX or LTO-IR, and no cubin beside them.
+    uncompiled: Vec<PathBuf>,
 }
 
 impl<'a> Scan<'a> {
@@ -54,6 +58,8 @@ impl<'a> Scan<'a> {
             totals: Totals::default(),
             keep_code: usize::MAX,
             code_dropped: 0,
+            opened: None,
+            uncompiled: Vec::new(),
         }
     }
 
@@ -79,12 +85,28 @@ impl<'a> Scan<'a> {
         if in_directory && (self.totals.images, self.diagnostics.len()) == before {
             self.failed(path.display().to_string(), "nothing in this directory has CUDA device code");
         }
+        self.note_uncompiled(path);
         Ok(())
+    }
+
+    /// One note for a directory: a compiler's dump can have thousands of PTX files.
+    fn note_uncompiled(&mut self, directory: &Path) {
+        let files = std::mem::take(&mut self.uncompiled);
+        let Some(first) = files.first() else { return };
+        let first = first.strip_prefix(directory).unwrap_or(first).display();
+        let message = match files.len() {
+            1 => format!("{first} is PTX or LTO-IR without a cubin: its kernels are not listed until it is compiled"),
+            several => format!(
+                "{several} files are PTX or LTO-IR without a cubin, the first is {first}: their kernels are not listed until \
+                 they are compiled"
+            ),
+        };
+        self.say(Severity::Note, "not_compiled", directory.display().to_string(), message);
     }
 
     fn file(&mut self, found: &Found, output: &mut dyn Write) -> anyhow::Result<()> {
         let name = found.path.display().to_string();
-        let input = match Input::open(&found.path) {
+        let input = match self.opened.take().map_or_else(|| Input::open(&found.path), Ok) {
             Ok(input) => input,
             Err(error) => {
                 // The chain starts with the file's name, which the diagnostic has already.
@@ -132,7 +154,7 @@ impl<'a> Scan<'a> {
             },
         });
         written?;
-        // Of a directory, binaries without device code and PTX beside its cubin are usual; the totals count the latter.
+        // Of a directory, binaries without device code are usual, and PTX that is not compiled is told once for all of it.
         let worth_saying = |diagnostic: &Diagnostic| {
             found.named || (diagnostic.severity != Severity::Note && diagnostic.code != "no_device_code")
         };
@@ -141,17 +163,24 @@ impl<'a> Scan<'a> {
         if without_code {
             return Ok(());
         }
+        let Totals { images, ptx, lto_ir, unknown, .. } = outcome.totals;
+        let beside = || found.path.with_extension("cubin").is_file();
+        if !found.named && images == ptx + lto_ir + unknown && !beside() {
+            self.uncompiled.push(found.path.clone());
+        }
         self.totals.add(&outcome.totals);
         Ok(())
     }
 }
 
-/// Every kernel of some files, and what could not be read.
+/// Every kernel of some files, and what could not be read; `opened` is the first of them where it is open already.
 pub(crate) fn kernels(
     paths: &[PathBuf],
+    opened: Option<Input>,
     options: &InspectOptions,
 ) -> anyhow::Result<(Vec<KernelRecord>, Vec<Diagnostic>)> {
     let mut scan = Scan::new(options, Keep::All(Vec::new()));
+    scan.opened = opened;
     for path in paths {
         scan.path(path, &mut io::sink())?;
     }

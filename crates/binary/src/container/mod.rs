@@ -65,8 +65,7 @@ impl Store for Memory {
 /// Hands every file of `source` to `each`; returns what could not be read. A file that is no archive is its own only
 /// leaf, whatever it is; of the files in archives, those that can't hold device code are left out.
 pub fn visit(source: &dyn Source, store: &dyn Store, each: &mut dyn FnMut(Leaf<'_>)) -> Vec<Fault> {
-    let mut visit =
-        Visit { store, each, faults: Vec::new(), members: 0, unpacked: 0, places: Places::default() };
+    let mut visit = Visit { store, each, faults: Vec::new(), members: 0, unpacked: 0, places: Places::default() };
     let outcome = visit.file(source, "", 0, None);
     visit.fault("", outcome);
     visit.faults
@@ -171,4 +170,3 @@ impl Visit<'_> {
         }
     }
 }
-

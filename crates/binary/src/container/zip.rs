@@ -70,9 +70,9 @@ fn describe(
             Ok(member.is_file().then(|| (member.name_raw().to_vec(), range.filter(|_| in_place(&member)))))
         }
         // Stored ones are read as a stream too: they are rare, and the stream finds where their bytes begin.
-        Member::Hidden(hidden) => with_hidden(source, hidden, |member| {
-            Ok(member.is_file().then(|| (hidden.name.clone(), None)))
-        }),
+        Member::Hidden(hidden) => {
+            with_hidden(source, hidden, |member| Ok(member.is_file().then(|| (hidden.name.clone(), None))))
+        }
     }
 }
 
@@ -111,11 +111,7 @@ fn with_hidden<T>(
     each(&mut opened.ok_or_else(missing)?)
 }
 
-fn read_companion(
-    archive: &mut ZipArchive<Stream<'_>>,
-    source: &dyn Source,
-    member: &Member,
-) -> Option<Vec<u8>> {
+fn read_companion(archive: &mut ZipArchive<Stream<'_>>, source: &dyn Source, member: &Member) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     let read = open(archive, source, member, |unpacked| unpacked.take(LARGEST_COMPANION).read_to_end(&mut bytes));
     read.ok()?.ok()?;

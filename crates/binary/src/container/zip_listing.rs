@@ -10,9 +10,9 @@ use ::zip::ZipArchive;
 
 use super::MOST_MEMBERS;
 use super::companions::stem;
+use crate::BinaryError;
 use crate::fields::{u16_at, u32_at, u64_at};
 use crate::source::{Source, read};
-use crate::BinaryError;
 
 /// Bytes of a directory entry before its name.
 const FIXED: u64 = 46;

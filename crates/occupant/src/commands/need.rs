@@ -79,9 +79,7 @@ fn of_files(flags: &NeedFlags, gpus: Vec<GpuSelector>, output: &mut Output) -> a
         scan.say(Severity::Warning, "filter", "all files".to_owned(), message);
     }
     let failed = scan.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
-    if output.format() != Format::Json {
-        scan.diagnostics.iter().for_each(output::diagnostic);
-    }
+    scan.diagnostics.iter().for_each(output::diagnostic);
     let status = if failed { Status::CouldNot } else { Status::Done };
     let Keep::All(mut kernels) = scan.keep else { return Ok(status) };
     kernels.retain(|kernel| kernel.is_kernel);
