@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use occupant_core::report::{Diagnostic, KernelLine, KernelRecord, Severity, Totals};
-use occupant_core::{Event, File as CoreFile, InspectOptions, Summary, inspect};
+use occupant_core::{Event, File as CoreFile, InspectOptions, Outcome, Summary, inspect};
 use occupant_report::append_json_line;
 
 use crate::file::{Found, Input, Spool, companion, files};
@@ -154,22 +154,26 @@ impl<'a> Scan<'a> {
             },
         });
         written?;
+        self.done(found, outcome);
+        Ok(())
+    }
+
+    /// What is left to be said of a file, and its counts.
+    fn done(&mut self, found: &Found, outcome: Outcome) {
         // Of a directory, binaries without device code are usual, and PTX that is not compiled is told once for all of it.
         let worth_saying = |diagnostic: &Diagnostic| {
             found.named || (diagnostic.severity != Severity::Note && diagnostic.code != "no_device_code")
         };
-        let without_code = !found.named && outcome.totals.images == 0;
         self.diagnostics.extend(outcome.diagnostics.into_iter().filter(worth_saying));
-        if without_code {
-            return Ok(());
-        }
         let Totals { images, ptx, lto_ir, unknown, .. } = outcome.totals;
+        if !found.named && images == 0 {
+            return;
+        }
         let beside = || found.path.with_extension("cubin").is_file();
         if !found.named && images == ptx + lto_ir + unknown && !beside() {
             self.uncompiled.push(found.path.clone());
         }
         self.totals.add(&outcome.totals);
-        Ok(())
     }
 }
 

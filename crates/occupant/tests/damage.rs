@@ -183,7 +183,6 @@ fn every_command_tells_a_missing_file_in_json_too() {
         assert_eq!(run.status, 2, "{command}: {}", run.stderr);
         let problems = run.stderr.lines().filter(|line| line.starts_with("error: ")).count();
         assert_eq!(problems, 1, "{command}: {}", run.stderr);
-        assert!(run.stderr.contains("not") || run.stderr.contains("No such file"), "{command}: {}", run.stderr);
         if in_the_document {
             let document: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
             let diagnostics = document["diagnostics"].as_array().unwrap();

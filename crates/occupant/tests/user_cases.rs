@@ -410,6 +410,24 @@ fn d30_other_vendors_are_refused() {
     }
 }
 
+/// NVIDIA's rules give blocks to a shape with more barriers than a block can name; no launch can have them.
+#[test]
+fn seventeen_barriers() {
+    let shape = "--gpu h100-sxm --gpu a100 --registers 32 --block 64 --barriers 17";
+    asks(&format!("calc {shape}"), 1, &["a block needs 17 named barriers, it can name 16"]);
+    asks(&format!("launch {shape} --grid 8"), 1, &["a block needs 17 named barriers, it can name 16"]);
+    let found = json("fit --gpu h100-sxm --registers 32 --block 64 --barriers 17");
+    assert_eq!(found["launchable"], false);
+    assert_eq!(found["solutions"][0]["change"]["barriers"], serde_json::json!({"from": 17, "to": 16}), "{found:#}");
+    asks(
+        "sweep registers --gpu h100-sxm --block 64 --barriers 17",
+        0,
+        &["can't launch on h100-sxm whatever the amount"],
+    );
+    let along = occupant("sweep barriers --gpu h100-sxm --block 64 --barriers 17");
+    assert!(along.status == 0 && !along.stdout.contains("can't launch"), "{}", along.stdout);
+}
+
 /// Nonsense gets one clear line and exit 2.
 #[test]
 fn nonsense_is_refused_by_name() {

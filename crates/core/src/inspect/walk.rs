@@ -80,23 +80,26 @@ impl<'a, T: Send> Walk<'a, T> {
         self.outcome
     }
 
+    /// The device code of a leaf; what is wrong with it is told.
+    fn open(&mut self, leaf: &Leaf<'_>) -> Option<Artifact> {
+        let mut error = match Artifact::open(leaf.source) {
+            Ok(artifact) => return Some(artifact),
+            // A wheel is full of binaries without device code; only the file that was named has to have some.
+            Err(BinaryError::NoDeviceCode { .. }) if !leaf.path.is_empty() => return None,
+            Err(error) => error,
+        };
+        if let BinaryError::NoDeviceCode { looks_like } = &mut error
+            && is_report(leaf.source)
+        {
+            *looks_like = A_REPORT.to_owned();
+        }
+        self.outcome.diagnostics.push(from_binary(&self.file, Some(leaf.path.to_owned()), &error));
+        None
+    }
+
     fn leaf(&mut self, leaf: &Leaf<'_>, companion: Option<&[u8]>) {
         self.leaves += 1;
-        let artifact = match Artifact::open(leaf.source) {
-            Ok(artifact) => artifact,
-            // A wheel is full of binaries without device code; only the file that was named has to have some.
-            Err(BinaryError::NoDeviceCode { .. }) if !leaf.path.is_empty() => return,
-            Err(mut error) => {
-                if let BinaryError::NoDeviceCode { looks_like } = &mut error
-                    && is_report(leaf.source)
-                {
-                    *looks_like = A_REPORT.to_owned();
-                }
-                let place = Some(leaf.path.to_owned());
-                self.outcome.diagnostics.push(from_binary(&self.file, place, &error));
-                return;
-            }
-        };
+        let Some(artifact) = self.open(leaf) else { return };
         for fault in &artifact.faults {
             let place = [leaf.path, &fault.place].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>();
             self.outcome.diagnostics.push(from_binary(&self.file, Some(place.join("/")), &fault.error));
