@@ -161,6 +161,18 @@ fn a_triton_cache_is_exact_as_a_directory_and_in_archives() {
             assert_eq!(kernels(&path, "x/matmul.cubin/", ""), alone, "{order} {ending}");
         }
     }
+    // What tar makes of `.` and `x`, one after the other. The writer above would leave the dot out.
+    let mut dotted = tar::Builder::new(Vec::new());
+    for (name, bytes) in [("./x/matmul.cubin", cubin.1), json] {
+        let mut header = tar::Header::new_gnu();
+        header.as_gnu_mut().unwrap().name[..name.len()].copy_from_slice(name.as_bytes());
+        header.set_size(bytes.len() as u64);
+        header.set_cksum();
+        dotted.append(&header, bytes).unwrap();
+    }
+    let path = folder.join("dotted.tar");
+    fs::write(&path, dotted.into_inner().unwrap()).unwrap();
+    assert_eq!(kernels(&path, "./x/matmul.cubin/", ""), alone);
     let kernel = &alone[0];
     assert_eq!(kernel["occupancy"]["basis"], "exact");
     assert_eq!(kernel["launch"]["shared_dynamic_from"], "metadata");

@@ -3,6 +3,7 @@
 //!
 //! Not for: what stands in it; that is the caller's to read.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::Read;
 
@@ -22,6 +23,16 @@ pub(super) fn stem(cubin: &[u8]) -> Option<&[u8]> {
     cubin.strip_suffix(CUBIN)
 }
 
+/// A path without the parts that lead nowhere: tar writes `./a/x` for what it was given as `.`, and `a/x` for `a`.
+fn plain(path: &[u8]) -> Cow<'_, [u8]> {
+    let leads_somewhere = |part: &&[u8]| !part.is_empty() && *part != b".";
+    let parts = || path.split(|byte| *byte == b'/');
+    if parts().all(|part| leads_somewhere(&part)) {
+        return Cow::Borrowed(path);
+    }
+    Cow::Owned(parts().filter(leads_somewhere).collect::<Vec<_>>().join(&b'/'))
+}
+
 /// Every `.json` of an archive, by the name that it shares with its cubin.
 #[derive(Default)]
 pub(super) struct Companions {
@@ -36,7 +47,7 @@ impl Companions {
     /// # Errors
     /// [`BinaryError::OverLimit`] where this would be more than is kept.
     pub(super) fn take(&mut self, name: &[u8], file: &mut impl Read) -> Result<(), BinaryError> {
-        let Some(stem) = name.strip_suffix(JSON) else { return Ok(()) };
+        let Some(stem) = name.strip_suffix(JSON).map(plain) else { return Ok(()) };
         let mut bytes = Vec::new();
         if file.take(LARGEST_COMPANION).read_to_end(&mut bytes).is_err() {
             return Ok(());
@@ -46,15 +57,15 @@ impl Companions {
         if self.kept > MOST_KEPT {
             return Err(BinaryError::OverLimit { what: "size of the .json files of one archive", limit: MOST_KEPT });
         }
-        self.by_stem.entry(stem.to_vec()).or_default().push(bytes);
+        self.by_stem.entry(stem.into_owned()).or_default().push(bytes);
         Ok(())
     }
 
     /// The metadata of the next cubin of this name: the first belongs to the first `.json` of the name, the second to the
     /// second; where there are fewer, the last serves the rest.
     pub(super) fn of(&mut self, cubin: &[u8]) -> Option<Vec<u8>> {
-        let stem = stem(cubin)?;
-        let all = self.by_stem.get(stem)?;
+        let stem = plain(stem(cubin)?);
+        let all = self.by_stem.get(stem.as_ref())?;
         let given = self.given.entry(stem.to_vec()).or_default();
         let found = all.get(*given).or_else(|| all.last());
         *given = given.saturating_add(1);
@@ -75,5 +86,16 @@ mod tests {
         let mut of = |name: &str| companions.of(name.as_bytes()).map(|bytes| String::from_utf8(bytes).unwrap());
         let given = ["k.cubin", "k.so", "k.cubin", "k.cubin", "alone.cubin"].map(&mut of);
         assert_eq!(given.map(|text| text.unwrap_or_default()), ["1", "", "2", "2", ""]);
+    }
+
+    #[test]
+    fn one_place_has_several_names() {
+        let mut companions = Companions::default();
+        for (name, text) in [("a/x.json", "1"), ("./b/x.json", "2"), ("./c//./x.json", "3"), (".hidden/x.json", "4")] {
+            companions.take(name.as_bytes(), &mut text.as_bytes()).unwrap();
+        }
+        let mut of = |name: &str| companions.of(name.as_bytes()).map(|bytes| String::from_utf8(bytes).unwrap());
+        let given = ["./a/x.cubin", "b/x.cubin", "c/x.cubin", ".hidden/x.cubin", "hidden/x.cubin"].map(&mut of);
+        assert_eq!(given.map(|text| text.unwrap_or_default()), ["1", "2", "3", "4", ""]);
     }
 }
