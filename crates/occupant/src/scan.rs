@@ -10,7 +10,7 @@ use occupant_core::report::{Diagnostic, KernelLine, KernelRecord, Severity, Tota
 use occupant_core::{Event, File as CoreFile, InspectOptions, Outcome, Summary, inspect};
 use occupant_report::append_json_line;
 
-use crate::file::{Found, Input, Spool, companion, files};
+use crate::file::{Found, Input, Listed, Spool, companion, files};
 
 /// A scan that takes longer than this shows its progress.
 const PATIENCE: Duration = Duration::from_millis(700);
@@ -33,6 +33,25 @@ pub(crate) enum Keep {
     All(Vec<KernelRecord>),
 }
 
+impl Keep {
+    /// Keeps or counts records; the code of the first `keep_code` is kept, that of others is dropped and counted.
+    fn records(&mut self, records: Vec<KernelRecord>, keep_code: &mut usize, code_dropped: &mut usize) {
+        match self {
+            Self::All(kernels) => kernels.extend(records.into_iter().map(|mut kernel| {
+                if kernel.machine_code.is_some() && *keep_code == 0 {
+                    kernel.machine_code = None;
+                    *code_dropped += 1;
+                } else if kernel.machine_code.is_some() {
+                    *keep_code -= 1;
+                }
+                kernel
+            })),
+            Self::Census(summary) => records.iter().for_each(|kernel| summary.add(kernel)),
+            Self::Nothing => {}
+        }
+    }
+}
+
 pub(crate) struct Scan<'a> {
     pub(crate) options: &'a InspectOptions,
     pub(crate) keep: Keep,
@@ -42,6 +61,8 @@ pub(crate) struct Scan<'a> {
     pub(crate) keep_code: usize,
     /// Those others.
     pub(crate) code_dropped: usize,
+    /// Whether any record came: of a kernel or, where they are asked for, a device function.
+    pub(crate) listed: bool,
     /// The first file, where it was opened already: a pipe can't be opened a second time.
     opened: Option<Input>,
     /// Files of the directory that is gone through which have only PTX or LTO-IR, and no cubin beside them.
@@ -58,6 +79,7 @@ impl<'a> Scan<'a> {
             totals: Totals::default(),
             keep_code: usize::MAX,
             code_dropped: 0,
+            listed: false,
             opened: None,
             uncompiled: Vec::new(),
         }
@@ -74,8 +96,8 @@ impl<'a> Scan<'a> {
     /// A file, or all in a directory.
     pub(crate) fn path(&mut self, path: &Path, output: &mut dyn Write) -> anyhow::Result<()> {
         let before = (self.totals.images, self.diagnostics.len());
-        let (found, unlisted) = files(path);
-        for (folder, error) in unlisted {
+        let Listed { found, failed, packed } = files(path);
+        for (folder, error) in failed {
             self.failed(folder.display().to_string(), &error.to_string());
         }
         let in_directory = found.iter().all(|file| !file.named);
@@ -86,7 +108,21 @@ impl<'a> Scan<'a> {
             self.failed(path.display().to_string(), "nothing in this directory has CUDA device code");
         }
         self.note_uncompiled(path);
+        self.note_packed(path, &packed);
         Ok(())
+    }
+
+    /// One note for a directory with files that would be read if they were unpacked.
+    fn note_packed(&mut self, directory: &Path, packed: &[PathBuf]) {
+        let Some(first) = packed.first() else { return };
+        let first = first.strip_prefix(directory).unwrap_or(first).display();
+        let message = match packed.len() {
+            1 => format!("{first} is left out: neither bzip2 nor xz is read; unpack it first"),
+            several => format!(
+                "{several} files are left out, the first is {first}: neither bzip2 nor xz is read; unpack them first"
+            ),
+        };
+        self.say(Severity::Note, "packed", directory.display().to_string(), message);
     }
 
     /// One note for a directory: a compiler's dump can have thousands of PTX files.
@@ -127,31 +163,25 @@ impl<'a> Scan<'a> {
             Made::Lines(append_lines(&mut lines, &kernels).map(|()| lines))
         };
         let (keep, keep_code, code_dropped) = (&mut self.keep, &mut self.keep_code, &mut self.code_dropped);
+        let listed = &mut self.listed;
         let companion = companion(&found.path);
         let file = CoreFile { name: &name, source: &input, companion: companion.as_deref() };
         let outcome = inspect(&file, &Spool, self.options, &make, &mut |event| match event {
             Event::Progress { done, total } => progress.show(done, total),
-            Event::Kernels(Made::Lines(lines)) if written.is_ok() => {
-                written = lines.and_then(|lines| {
-                    output.write_all(&lines)?;
-                    buffers.give_back(lines);
-                    Ok(())
-                });
-            }
-            Event::Kernels(Made::Lines(_)) => {}
-            Event::Kernels(Made::Records(records)) => match keep {
-                Keep::All(kernels) => kernels.extend(records.into_iter().map(|mut kernel| {
-                    if kernel.machine_code.is_some() && *keep_code == 0 {
-                        kernel.machine_code = None;
-                        *code_dropped += 1;
-                    } else if kernel.machine_code.is_some() {
-                        *keep_code -= 1;
+            Event::Kernels(made) => {
+                *listed = true;
+                match made {
+                    Made::Lines(lines) if written.is_ok() => {
+                        written = lines.and_then(|lines| {
+                            output.write_all(&lines)?;
+                            buffers.give_back(lines);
+                            Ok(())
+                        });
                     }
-                    kernel
-                })),
-                Keep::Census(summary) => records.iter().for_each(|kernel| summary.add(kernel)),
-                Keep::Nothing => {}
-            },
+                    Made::Lines(_) => {}
+                    Made::Records(records) => keep.records(records, keep_code, code_dropped),
+                }
+            }
         });
         written?;
         self.done(found, outcome);

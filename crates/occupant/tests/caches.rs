@@ -121,3 +121,28 @@ fn a_dump_of_xla() {
     assert!(run.stderr.starts_with("note: ") && run.stderr.lines().count() == 1, "{}", run.stderr);
     assert!(run.stderr.contains("2 files are PTX or LTO-IR without a cubin, the first is module_0001.jit_f.ptx"));
 }
+
+#[test]
+fn what_is_packed_otherwise_is_told_once() {
+    let cubin = || ("a/plain.cubin", fixture("plain.sm_90.cubin"));
+    let one = folder("packed_one", &[cubin(), ("a/b.tar.bz2", b"BZh91AY&SY".to_vec())]);
+    let report = inspected(&one);
+    assert_eq!(report["totals"]["files"], 1);
+    assert_eq!(messages(&report), ["a/b.tar.bz2 is left out: neither bzip2 nor xz is read; unpack it first"]);
+    let xz = b"\xfd7zXZ\0\0\x04".to_vec();
+    let two = folder("packed_two", &[cubin(), ("b.tar.xz", xz.clone()), ("a/b.tar.bz2", b"BZh91AY&SY".to_vec())]);
+    let report = inspected(&two);
+    assert_eq!(
+        messages(&report),
+        ["2 files are left out, the first is a/b.tar.bz2: neither bzip2 nor xz is read; unpack them first"]
+    );
+    assert_eq!(report["diagnostics"][0]["severity"], "note");
+    let alone = folder("packed_alone", &[("b.tar.xz", xz)]);
+    let run = occupant(&format!("inspect {}", alone.display()));
+    assert_eq!(run.status, 2);
+    assert!(
+        run.stderr.contains("nothing in this directory") && run.stderr.contains("b.tar.xz is left out"),
+        "{}",
+        run.stderr
+    );
+}

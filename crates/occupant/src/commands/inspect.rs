@@ -42,10 +42,17 @@ pub(crate) fn run(flags: &InspectFlags, output: &mut Output) -> anyhow::Result<S
 /// A filter or a launch that nothing matches is mostly a slip.
 fn note_what_matched_nothing(scan: &mut Scan<'_>, flags: &InspectFlags) {
     let file = flags.paths.first().map_or_else(String::new, |path| path.display().to_string());
-    let Totals { read, not_selected, kernels, filtered, .. } = scan.totals;
-    if kernels > 0 && filtered == kernels {
+    let Totals { read, not_selected, kernels, filtered, device_functions, .. } = scan.totals;
+    // With --functions, what matches may be a device function alone.
+    if kernels > 0 && filtered == kernels && !scan.listed {
+        let functions = match device_functions {
+            0 => String::new(),
+            1 => " and 1 device function".to_owned(),
+            several => format!(" and {several} device functions"),
+        };
+        let functions = if flags.functions { functions } else { String::new() };
         let message = format!(
-            "{} none of {kernels} kernels",
+            "{} none of {kernels} kernels{functions}",
             if flags.has_tile() { "the filters match" } else { "--kernel matches" }
         );
         scan.say(Severity::Warning, "no_match", file.clone(), message);
