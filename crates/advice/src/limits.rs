@@ -1,6 +1,6 @@
 //! A launch that the rules refuse, as an inequality and the changes that make it fit.
 
-use occupant_occupancy::{Axis, Change, Refusal, Shape, Solution, fit, refusals};
+use occupant_occupancy::{Axis, BARRIERS_OF_A_BLOCK, Change, Refusal, Shape, Solution, fit, refusals};
 
 use crate::explanation::{Fix, Inequality};
 use crate::question::Gpu;
@@ -28,6 +28,9 @@ fn inequality(refusal: &Refusal) -> Option<Inequality> {
         }
         Refusal::SharedWithoutOptIn { asked, allowed } => {
             of("shared memory of a block without opt-in", asked, allowed, "B")
+        }
+        Refusal::BarriersPerBlock { asked } => {
+            of("named barriers of a block", u64::from(asked), BARRIERS_OF_A_BLOCK, "")
         }
         Refusal::Barriers { asked, allowed } => of("named barriers of an SM", u64::from(asked), allowed, ""),
         Refusal::TensorMemory { asked, allowed } => of("tensor-memory columns", u64::from(asked), allowed, ""),

@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 
 use csv::ByteRecord;
 use occupant_hardware::{GpuSelector, Rules, SmLimits};
-use occupant_occupancy::{Occupancy, Shape, occupancy};
+use occupant_occupancy::{BARRIERS_OF_A_BLOCK, Occupancy, Shape, occupancy};
 use thiserror::Error;
 
 use crate::report::two_decimals;
@@ -200,7 +200,10 @@ impl BatchColumns {
             }
         }
         let limits = limits.ok_or_else(|| "no GPU on this line, and no --gpu".to_owned())?;
-        occupancy(limits, &shape).map_err(|error| error.to_string())
+        let answer = occupancy(limits, &shape).map_err(|error| error.to_string())?;
+        // The one refusal of such a shape that is no ceiling.
+        let blocks_per_sm = if shape.barriers > BARRIERS_OF_A_BLOCK { 0 } else { answer.blocks_per_sm };
+        Ok(Occupancy { blocks_per_sm, ..answer })
     }
 }
 
@@ -252,7 +255,9 @@ fn push_answer(out: &mut ByteRecord, answer: &Occupancy, text: &mut Vec<u8>) {
     push(format_args!("{}", answer.warps_per_sm()));
     push(format_args!("{:?}", two_decimals(answer.percent())));
     text.clear();
-    for resource in answer.limiters().iter() {
+    // A launch that is refused by no ceiling has no limiter.
+    let by_ceiling = answer.blocks_per_sm == answer.ceilings.minimum();
+    for resource in answer.limiters().iter().filter(|_| by_ceiling) {
         if !text.is_empty() {
             text.push(b'+');
         }
@@ -287,6 +292,9 @@ mod tests {
              12.0,134,512,0,false,0,0,0.0,registers\n"
         );
         assert!(wrong.is_empty());
+        let (output, _) = work("cc,block,barriers\n9.0,64,16\n9.0,64,17\n8.0,64,17\n", None);
+        assert!(output.contains("9.0,64,16,true,4,") && output.contains("9.0,64,17,false,0,0,0.0,\n"), "{output}");
+        assert!(output.contains("8.0,64,17,false,0,0,0.0,\n"), "{output}");
     }
 
     #[test]

@@ -2,8 +2,8 @@
 
 use occupant_hardware::{Basis as FactBasis, Rules, SmLimits, UnknownCapability};
 use occupant_occupancy::{
-    BARRIERS_OF_A_BLOCK, Carveout, InvalidShape, LARGEST_CLUSTER, Occupancy, PartitionedCaching, Shape, by_hand,
-    occupancy, refusals, requirements,
+    Carveout, InvalidShape, LARGEST_CLUSTER, Occupancy, PartitionedCaching, Shape, by_hand, occupancy, refusals,
+    requirements,
 };
 use thiserror::Error;
 
@@ -205,9 +205,6 @@ fn notes(target: Target<'_>, request: &CalcRequest, answer: &Occupancy) -> Vec<S
     if shape.shared_static > LARGEST_STATIC {
         notes.push("compilers refuse static shared memory over 48 KiB: take it as dynamic".to_owned());
     }
-    if shape.barriers > BARRIERS_OF_A_BLOCK {
-        notes.push(format!("a block can name {BARRIERS_OF_A_BLOCK} barriers at most, found {}", shape.barriers));
-    }
     match answer.ceilings.virtual_resources {
         Some(_) => notes.push(
             "virtual resources are a launch-time limit: a running block can give them back, which lets the next one in. Files \
@@ -350,6 +347,21 @@ mod tests {
         let selector: GpuSelector = "h100-sxm".parse().unwrap();
         let target = Target::named(&selector, Rules::default()).unwrap();
         assert!(calc(target, &with(0, 1)).is_err());
+    }
+
+    #[test]
+    fn barriers_that_a_block_can_not_name() {
+        for gpu in ["sm_80", "h100-sxm"] {
+            let with = |barriers| {
+                let mut request = shape(32, 128, 0);
+                request.shape.barriers = barriers;
+                on(gpu, request)
+            };
+            assert!(with(16).launchable, "{gpu}");
+            let report = with(17);
+            assert_eq!((report.launchable, report.occupancy.blocks_per_sm), (false, 0), "{gpu}");
+            assert_eq!(report.reason.as_deref(), Some("a block needs 17 named barriers, it can name 16"), "{gpu}");
+        }
     }
 
     #[test]

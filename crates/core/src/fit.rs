@@ -2,11 +2,11 @@
 
 use occupant_hardware::{ComputeCapability, SmLimits};
 use occupant_occupancy::{
-    Axis, Change, Edge, Effect, InvalidShape, MinBlocks, Setting, Shape, Slack, Solution, best_blocks,
-    fit as solutions, largest, launch_bounds, most_min_blocks, register_cap, slack,
+    Axis, BARRIERS_OF_A_BLOCK, Change, Edge, Effect, InvalidShape, MinBlocks, Setting, Shape, Slack, Solution,
+    best_blocks, fit as solutions, largest, launch_bounds, most_min_blocks, register_cap, slack,
 };
 
-use crate::calc::{CalcError, calc};
+use crate::calc::{CalcError, CalcRequest, calc};
 use crate::report::{
     BestBlocks, BlockSizeRecord, BoundEffect, CalcReport, ChangeRecord, EdgeRecord, FitReport, FromTo, KernelName,
     OccupancyRecord, RoomRecord, SolutionRecord, StepRecord, Wanted, two_decimals,
@@ -44,17 +44,18 @@ fn fit(target: Target<'_>, subject: &Subject, request: &FitRequest) -> Result<Fi
     let now = calc(target, &subject.request)?;
     let (limits, shape) = (target.limits, &subject.request.shape);
     let blocks = now.occupancy.blocks_per_sm;
-    // A refusal outside the ceilings (tensor memory, clusters) is not mended by any of these amounts.
+    // A refusal outside the ceilings (tensor memory, clusters): steps and room are about ceilings.
     let refused = now.reason.clone().filter(|_| now.occupancy.ceilings.smallest() > 0);
     // Nothing is gained beyond an SM that is full.
     let full = now.occupancy.warps_per_sm == now.occupancy.max_warps_per_sm || blocks == limits.max_blocks_per_sm;
     let next = (!full).then_some(Wanted { blocks: blocks + 1, given: false });
     let wanted = request.blocks.map(|blocks| Wanted { blocks, given: true }).or(next);
-    let found = match wanted.filter(|_| refused.is_none()) {
+    let unmended = unmended(target, subject)?;
+    let found = match wanted.filter(|_| unmended.is_none()) {
         Some(wanted) => solutions(limits, shape, wanted.blocks)?,
         None => Vec::new(),
     };
-    let why = |wanted: Wanted| refused.clone().unwrap_or_else(|| why_not(limits, shape, wanted.blocks));
+    let why = |wanted: Wanted| unmended.clone().unwrap_or_else(|| why_not(limits, shape, wanted.blocks));
     let no_solution = wanted.filter(|_| found.is_empty()).map(why);
     let most_threads = subject.kernel.as_ref().and_then(|kernel| kernel.max_threads).unwrap_or(u32::MAX);
     let most_threads = subject.kernel.as_ref().and_then(|kernel| kernel.required_block).unwrap_or(most_threads);
@@ -78,6 +79,15 @@ fn fit(target: Target<'_>, subject: &Subject, request: &FitRequest) -> Result<Fi
         room: if refused.is_none() { room(limits, shape, request.tile_bytes)? } else { Vec::new() },
         notes,
     })
+}
+
+/// Why no change of these amounts lets the shape launch: a refusal outside the ceilings. Only one for barriers that a block
+/// can't name is mended, by fewer of them.
+fn unmended(target: Target<'_>, subject: &Subject) -> Result<Option<String>, CalcError> {
+    let shape = subject.request.shape;
+    let nameable = Shape { barriers: shape.barriers.min(BARRIERS_OF_A_BLOCK), ..shape };
+    let then = calc(target, &CalcRequest { shape: nameable, ..subject.request })?;
+    Ok(then.reason.filter(|_| then.occupancy.ceilings.smallest() > 0))
 }
 
 /// The answers for several shapes and GPUs, in order. GPUs whose SMs are alike share one computation.

@@ -2,7 +2,7 @@
 
 use occupant_occupancy::{Axis, Occupancy, Shape, Stair, occupancy, sweep as staircase};
 
-use crate::calc::{CalcError, calc};
+use crate::calc::{CalcError, CalcRequest, calc};
 use crate::fit::unit;
 use crate::report::{KernelName, PointRecord, StairRecord, SweepRecord, SweepReport, two_decimals};
 use crate::subject::Subject;
@@ -18,7 +18,7 @@ pub fn sweep(subjects: &[Subject], axis: Axis, given: bool) -> Result<SweepRepor
     if axis != Axis::Registers && subjects.iter().any(|subject| subject.request.shape.registers_per_thread == 0) {
         notes.push("registers do not bound: none were given (--registers)".to_owned());
     }
-    notes.extend(refusals(subjects)?);
+    notes.extend(refusals(subjects, axis)?);
     if sweeps.iter().flat_map(|sweep| &sweep.steps).any(|step| step.blocks_per_sm == 0) {
         notes.push("0 blocks: a launch with that amount is refused".to_owned());
     }
@@ -26,10 +26,11 @@ pub fn sweep(subjects: &[Subject], axis: Axis, given: bool) -> Result<SweepRepor
 }
 
 /// Refusals that no amount on the axis changes.
-fn refusals(subjects: &[Subject]) -> Result<Vec<String>, CalcError> {
+fn refusals(subjects: &[Subject], axis: Axis) -> Result<Vec<String>, CalcError> {
     let mut notes: Vec<String> = Vec::new();
     for subject in subjects {
-        let now = calc(subject.target()?, &subject.request)?;
+        let least = axis.with(&subject.request.shape, axis.least());
+        let now = calc(subject.target()?, &CalcRequest { shape: least, ..subject.request })?;
         if let Some(reason) = now.reason.filter(|_| now.occupancy.ceilings.smallest() > 0) {
             notes.push(format!("can't launch on {} whatever the amount: {reason}", now.gpu.name));
         }

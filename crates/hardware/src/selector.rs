@@ -59,6 +59,15 @@ impl GpuSelector {
 }
 
 impl GpuSelector {
+    /// Each model of a family; itself for all others.
+    #[must_use]
+    pub fn each_model(&self) -> Vec<Self> {
+        match self {
+            Self::Family { models, .. } => models.iter().map(|model| Self::Model(model)).collect(),
+            Self::Model(_) | Self::Capability(_) => vec![self.clone()],
+        }
+    }
+
     /// A generation such as Hopper stands for its models where all have one capability.
     fn generation(text: &str, name: &str, models: Vec<&'static Gpu>) -> Result<Self, UnknownGpu> {
         let mut capabilities: Vec<ComputeCapability> = models.iter().map(|gpu| gpu.capability).collect();
@@ -197,6 +206,9 @@ mod tests {
         assert_eq!(named("NVIDIA GeForce RTX 4090").name(), "rtx-4090");
         assert!(matches!(named("h100"), GpuSelector::Family { ref models, .. } if models.len() >= 3));
         assert_eq!((named("h100").sm_count(), named("h100-sxm").sm_count()), (None, Some(132)));
+        let each = |text: &str| named(text).each_model().iter().map(GpuSelector::name).collect::<Vec<_>>();
+        assert_eq!(each("h100"), ["h100-sxm", "h100-pcie", "h100-nvl"]);
+        assert_eq!((each("b200"), each("9.0")), (vec!["b200-sxm".to_owned()], vec!["sm_90".to_owned()]));
         assert_eq!(named("NVIDIA GeForce RTX 3070 Laptop GPU").name(), "rtx-3070-laptop");
         assert_eq!(named("NVIDIA H100 80GB HBM3").name(), "h100-sxm");
         assert_eq!((named("Hopper").name(), named("hopper").capability().to_string()), ("hopper".into(), "9.0".into()));

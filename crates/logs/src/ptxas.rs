@@ -13,6 +13,8 @@ static ENTRY: LazyLock<Regex> = LazyLock::new(|| compile(r"Compiling entry funct
 static PROPERTIES: LazyLock<Regex> = LazyLock::new(|| compile(r"Function properties for '?([^\s':]+)"));
 static FRAME: LazyLock<Regex> =
     LazyLock::new(|| compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads"));
+static STORES: LazyLock<Regex> = LazyLock::new(|| compile(r"(\d+) bytes spill stores"));
+static LOADS: LazyLock<Regex> = LazyLock::new(|| compile(r"(\d+) bytes spill loads"));
 static USED: LazyLock<Regex> = LazyLock::new(|| compile(r"(?:\bUsed|info\s*:\s+used)\s+(\d+)\s+registers\b(.*)"));
 static BARRIERS: LazyLock<Regex> = LazyLock::new(|| compile(r"used (\d+) barriers"));
 static CUMULATIVE: LazyLock<Regex> = LazyLock::new(|| compile(r"(\d+) bytes cumulative stack size"));
@@ -77,8 +79,9 @@ fn kernel(line: u32, registers: u32, rest: &str, entry: Option<(String, String)>
         barriers: field(&BARRIERS),
         stack: frame.and_then(|frame| frame.stack),
         cumulative_stack: field(&CUMULATIVE),
-        spill_stores: frame.and_then(|frame| frame.stores),
-        spill_loads: frame.and_then(|frame| frame.loads),
+        // People write both lines as one.
+        spill_stores: frame.and_then(|frame| frame.stores).or_else(|| field(&STORES)),
+        spill_loads: frame.and_then(|frame| frame.loads).or_else(|| field(&LOADS)),
         shared: field(&SHARED).unwrap_or(0),
         constant: constants.fold(0, u32::saturating_add),
         local: field(&LOCAL),
@@ -137,5 +140,14 @@ ptxas info    : Used 40 registers, used 1 barriers
 ";
         let found = kernels(log);
         assert_eq!((found.len(), found[0].stack, found[0].spill_stores), (1, Some(0), Some(0)));
+    }
+
+    #[test]
+    fn spills_in_the_line_of_the_registers() {
+        let found = kernels(
+            "ptxas info : Used 255 registers, 400 bytes spill stores, 416 bytes spill loads\nUsed 32 registers\n",
+        );
+        assert_eq!((found[0].spill_stores, found[0].spill_loads), (Some(400), Some(416)));
+        assert_eq!((found[1].spill_stores, found[1].spill_loads), (None, None));
     }
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use occupant_hardware::SmLimits;
 
-use crate::axis::Axis;
+use crate::axis::{Axis, BARRIERS_OF_A_BLOCK};
 use crate::inverse::largest;
 use crate::rules::{Occupancy, occupancy};
 use crate::shape::{Carveout, InvalidShape, PartitionedCaching, Shape};
@@ -100,7 +100,9 @@ fn block_sizes(limits: &SmLimits, shape: &Shape) -> Vec<u32> {
 
 /// The shape with as much less of one amount as its own ceiling needs for `blocks`; `None` where nothing suffices.
 fn cut(limits: &SmLimits, shape: &Shape, axis: Axis, blocks: u32) -> Result<Option<Shape>, InvalidShape> {
-    if axis.ceiling(&occupancy(limits, shape)?.ceilings) >= blocks {
+    // NVIDIA's rules have ceilings for barriers that no block can name.
+    let unnameable = axis == Axis::Barriers && shape.barriers > BARRIERS_OF_A_BLOCK;
+    if axis.ceiling(&occupancy(limits, shape)?.ceilings) >= blocks && !unnameable {
         return Ok(Some(*shape));
     }
     Ok(largest(limits, shape, axis, blocks)?.map(|value| axis.with(shape, value)))

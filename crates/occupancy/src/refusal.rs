@@ -4,6 +4,7 @@ use std::fmt;
 
 use occupant_hardware::SmLimits;
 
+use crate::axis::BARRIERS_OF_A_BLOCK;
 use crate::rules::{accepted_registers_per_thread, registers_per_warp, shared_memory, warps_checked_at_launch};
 use crate::shape::Shape;
 
@@ -52,6 +53,11 @@ pub enum Refusal {
         /// Bytes allowed without opt-in.
         allowed: u32,
     },
+    /// More barriers than a block can name. NVIDIA's header has no such rule: instructions have four bits for the number.
+    BarriersPerBlock {
+        /// Barriers asked for.
+        asked: u32,
+    },
     /// More barriers than the SM has.
     Barriers {
         /// Barriers asked for.
@@ -87,6 +93,7 @@ impl Refusal {
             Self::RegistersPerBlock { .. } => "registers_per_block",
             Self::SharedPerBlock { .. } => "shared_per_block",
             Self::SharedWithoutOptIn { .. } => "shared_without_opt_in",
+            Self::BarriersPerBlock { .. } => "barriers_per_block",
             Self::Barriers { .. } => "barriers",
             Self::VirtualResources { .. } => "virtual_resources",
             Self::TensorMemory { .. } => "tensor_memory",
@@ -120,6 +127,9 @@ impl fmt::Display for Refusal {
                 f,
                 "a block asks for {asked} B of shared memory, {allowed} B allowed unless the host opts in to more"
             ),
+            Self::BarriersPerBlock { asked } => {
+                write!(f, "a block needs {asked} named barriers, it can name {BARRIERS_OF_A_BLOCK}")
+            }
             Self::Barriers { asked, allowed } => write!(f, "a block needs {asked} named barriers, an SM has {allowed}"),
             Self::VirtualResources { asked, allowed } => {
                 write!(f, "a block needs {asked} virtual resources, an SM has {allowed}")
@@ -143,6 +153,9 @@ pub fn refusals(limits: &SmLimits, shape: &Shape) -> Vec<Refusal> {
     let mut found = Vec::new();
     if shape.threads_per_block > limits.max_threads_per_block {
         found.push(Refusal::ThreadsPerBlock { asked: shape.threads_per_block, allowed: limits.max_threads_per_block });
+    }
+    if shape.barriers > BARRIERS_OF_A_BLOCK {
+        found.push(Refusal::BarriersPerBlock { asked: shape.barriers });
     }
     found.extend(registers(limits, shape));
     found.extend(shared(limits, shape));

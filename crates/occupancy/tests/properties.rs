@@ -1,7 +1,9 @@
 //! Properties of the rules that hold for every shape on every architecture.
 
 use occupant_hardware::{Rules, SmLimits, limit_rows};
-use occupant_occupancy::{Carveout, PartitionedCaching, Shape, best_block, by_hand, occupancy, refusals, requirements};
+use occupant_occupancy::{
+    BARRIERS_OF_A_BLOCK, Carveout, PartitionedCaching, Shape, best_block, by_hand, occupancy, refusals, requirements,
+};
 use proptest::prelude::*;
 
 fn any_limits() -> impl Strategy<Value = &'static SmLimits> {
@@ -65,7 +67,9 @@ proptest! {
     #[test]
     fn a_shape_is_refused_exactly_when_no_block_fits(limits in any_limits(), shape in any_shape()) {
         let Ok(answer) = occupancy(limits, &shape) else { return Ok(()) };
-        prop_assert_eq!(answer.blocks_per_sm == 0, !refusals(limits, &shape).is_empty());
+        // The only check here that is no ceiling: NVIDIA's rules give blocks to a shape with barriers that no block can name.
+        let unnameable = shape.barriers > BARRIERS_OF_A_BLOCK;
+        prop_assert_eq!(answer.blocks_per_sm == 0 || unnameable, !refusals(limits, &shape).is_empty());
     }
 
     #[test]

@@ -69,6 +69,20 @@ impl Input {
     }
 }
 
+impl Input {
+    /// All of it.
+    pub(crate) fn into_bytes(self, most: u64) -> anyhow::Result<Vec<u8>> {
+        let size = self.size();
+        if size > most {
+            bail!("more than {most} bytes");
+        }
+        match self {
+            Self::Memory(bytes) => Ok(bytes),
+            Self::File { .. } => Ok(self.fetch(0, usize::try_from(size)?)?.into_owned()),
+        }
+    }
+}
+
 impl Source for Input {
     fn size(&self) -> u64 {
         match self {
@@ -200,50 +214,75 @@ pub(crate) struct Found {
     pub(crate) named: bool,
 }
 
-/// The files that a path stands for: itself, or what is in a directory, in the order of the names; and what of the
-/// directory could not be listed.
-pub(crate) fn files(path: &Path) -> (Vec<Found>, Vec<(PathBuf, io::Error)>) {
+/// The files that a path stands for.
+#[derive(Default)]
+pub(crate) struct Listed {
+    /// The path itself, or what is in a directory, in the order of the names.
+    pub(crate) found: Vec<Found>,
+    /// What of the directory could not be listed.
+    pub(crate) failed: Vec<(PathBuf, io::Error)>,
+    /// Files in it that are packed in a way that is not read.
+    pub(crate) packed: Vec<PathBuf>,
+}
+
+/// Lists what a path stands for.
+pub(crate) fn files(path: &Path) -> Listed {
+    let mut listed = Listed::default();
     if path == Path::new("-") || !path.is_dir() {
-        return (vec![Found { path: path.to_owned(), named: true }], Vec::new());
+        listed.found.push(Found { path: path.to_owned(), named: true });
+        return listed;
     }
-    let (mut found, mut failed) = (Vec::new(), Vec::new());
     let mut folders = vec![path.to_owned()];
     while let Some(folder) = folders.pop() {
-        let listed = match std::fs::read_dir(&folder).and_then(Iterator::collect::<io::Result<Vec<_>>>) {
-            Ok(listed) => listed,
+        let entries = match std::fs::read_dir(&folder).and_then(Iterator::collect::<io::Result<Vec<_>>>) {
+            Ok(entries) => entries,
             Err(error) => {
-                failed.push((folder, error));
+                listed.failed.push((folder, error));
                 continue;
             }
         };
-        for entry in listed {
+        for entry in entries {
+            let path = entry.path();
             // Links are not followed: what they point to inside the directory is found anyway.
             match entry.file_type() {
-                Ok(kind) if kind.is_dir() => folders.push(entry.path()),
-                Ok(kind) if kind.is_file() && is_binary(&entry.path()) => {
-                    found.push(Found { path: entry.path(), named: false });
-                }
+                Ok(kind) if kind.is_dir() => folders.push(path),
+                Ok(kind) if kind.is_file() => match look(&path) {
+                    Look::Inside => listed.found.push(Found { path, named: false }),
+                    Look::Packed => listed.packed.push(path),
+                    Look::No => {}
+                },
                 _ => {}
             }
         }
     }
-    found.sort_by(|a, b| a.path.cmp(&b.path));
-    (found, failed)
+    listed.found.sort_by(|a, b| a.path.cmp(&b.path));
+    listed.packed.sort();
+    listed
+}
+
+/// What becomes of a file of a directory.
+enum Look {
+    Inside,
+    /// bzip2 or xz.
+    Packed,
+    No,
 }
 
 /// Whether a file of a directory is looked into: by its first bytes a binary, a fatbin or an archive, or PTX by name. A
 /// file that can't be read counts, so that its error is told.
-fn is_binary(path: &Path) -> bool {
+fn look(path: &Path) -> Look {
     let by_name = path.extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase());
     let mut start = [0; 8];
-    match File::open(path).and_then(|mut file| file.read_exact(&mut start)) {
+    let inside = match File::open(path).and_then(|mut file| file.read_exact(&mut start)) {
         Err(error) => error.kind() != io::ErrorKind::UnexpectedEof,
         Ok(()) => match start {
+            [b'B', b'Z', b'h', b'1'..=b'9', ..] | [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => return Look::Packed,
             [0x7f, b'E', b'L', b'F', ..] | [0x50, 0xED, 0x55, 0xBA, ..] | [b'M', b'Z', ..] => true,
             [b'P', b'K', 3, 4, ..] | [b'!', b'<', b'a', b'r', b'c', b'h', b'>', b'\n'] => true,
             [0x1f, 0x8b, ..] | [0x28, 0xb5, 0x2f, 0xfd, ..] => true,
             [0x64, 0x86 | 0xaa, ..] | [0, 0, 0xff, 0xff, ..] => matches!(by_name.as_deref(), Some("o" | "obj")),
             _ => matches!(by_name.as_deref(), Some("ptx" | "tar" | "fatbin")),
         },
-    }
+    };
+    if inside { Look::Inside } else { Look::No }
 }

@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use occupant_core::report::{Diagnostic, KernelLine, KernelRecord, Severity, Totals};
-use occupant_core::{Event, File as CoreFile, InspectOptions, Summary, inspect};
+use occupant_core::{Event, File as CoreFile, InspectOptions, Outcome, Summary, inspect};
 use occupant_report::append_json_line;
 
-use crate::file::{Found, Input, Spool, companion, files};
+use crate::file::{Found, Input, Listed, Spool, companion, files};
 
 /// A scan that takes longer than this shows its progress.
 const PATIENCE: Duration = Duration::from_millis(700);
@@ -33,6 +33,25 @@ pub(crate) enum Keep {
     All(Vec<KernelRecord>),
 }
 
+impl Keep {
+    /// Keeps or counts records; the code of the first `keep_code` is kept, that of others is dropped and counted.
+    fn records(&mut self, records: Vec<KernelRecord>, keep_code: &mut usize, code_dropped: &mut usize) {
+        match self {
+            Self::All(kernels) => kernels.extend(records.into_iter().map(|mut kernel| {
+                if kernel.machine_code.is_some() && *keep_code == 0 {
+                    kernel.machine_code = None;
+                    *code_dropped += 1;
+                } else if kernel.machine_code.is_some() {
+                    *keep_code -= 1;
+                }
+                kernel
+            })),
+            Self::Census(summary) => records.iter().for_each(|kernel| summary.add(kernel)),
+            Self::Nothing => {}
+        }
+    }
+}
+
 pub(crate) struct Scan<'a> {
     pub(crate) options: &'a InspectOptions,
     pub(crate) keep: Keep,
@@ -42,6 +61,12 @@ pub(crate) struct Scan<'a> {
     pub(crate) keep_code: usize,
     /// Those others.
     pub(crate) code_dropped: usize,
+    /// Whether any record came: of a kernel or, where they are asked for, a device function.
+    pub(crate) listed: bool,
+    /// The first file, where it was opened already: a pipe can't be opened a second time.
+    opened: Option<Input>,
+    /// Files of the directory that is gone through which have only PTX or LTO-IR, and no cubin beside them.
+    uncompiled: Vec<PathBuf>,
 }
 
 impl<'a> Scan<'a> {
@@ -54,6 +79,9 @@ impl<'a> Scan<'a> {
             totals: Totals::default(),
             keep_code: usize::MAX,
             code_dropped: 0,
+            listed: false,
+            opened: None,
+            uncompiled: Vec::new(),
         }
     }
 
@@ -68,8 +96,8 @@ impl<'a> Scan<'a> {
     /// A file, or all in a directory.
     pub(crate) fn path(&mut self, path: &Path, output: &mut dyn Write) -> anyhow::Result<()> {
         let before = (self.totals.images, self.diagnostics.len());
-        let (found, unlisted) = files(path);
-        for (folder, error) in unlisted {
+        let Listed { found, failed, packed } = files(path);
+        for (folder, error) in failed {
             self.failed(folder.display().to_string(), &error.to_string());
         }
         let in_directory = found.iter().all(|file| !file.named);
@@ -79,12 +107,42 @@ impl<'a> Scan<'a> {
         if in_directory && (self.totals.images, self.diagnostics.len()) == before {
             self.failed(path.display().to_string(), "nothing in this directory has CUDA device code");
         }
+        self.note_uncompiled(path);
+        self.note_packed(path, &packed);
         Ok(())
+    }
+
+    /// One note for a directory with files that would be read if they were unpacked.
+    fn note_packed(&mut self, directory: &Path, packed: &[PathBuf]) {
+        let Some(first) = packed.first() else { return };
+        let first = first.strip_prefix(directory).unwrap_or(first).display();
+        let message = match packed.len() {
+            1 => format!("{first} is left out: neither bzip2 nor xz is read; unpack it first"),
+            several => format!(
+                "{several} files are left out, the first is {first}: neither bzip2 nor xz is read; unpack them first"
+            ),
+        };
+        self.say(Severity::Note, "packed", directory.display().to_string(), message);
+    }
+
+    /// One note for a directory: a compiler's dump can have thousands of PTX files.
+    fn note_uncompiled(&mut self, directory: &Path) {
+        let files = std::mem::take(&mut self.uncompiled);
+        let Some(first) = files.first() else { return };
+        let first = first.strip_prefix(directory).unwrap_or(first).display();
+        let message = match files.len() {
+            1 => format!("{first} is PTX or LTO-IR without a cubin: its kernels are not listed until it is compiled"),
+            several => format!(
+                "{several} files are PTX or LTO-IR without a cubin, the first is {first}: their kernels are not listed until \
+                 they are compiled"
+            ),
+        };
+        self.say(Severity::Note, "not_compiled", directory.display().to_string(), message);
     }
 
     fn file(&mut self, found: &Found, output: &mut dyn Write) -> anyhow::Result<()> {
         let name = found.path.display().to_string();
-        let input = match Input::open(&found.path) {
+        let input = match self.opened.take().map_or_else(|| Input::open(&found.path), Ok) {
             Ok(input) => input,
             Err(error) => {
                 // The chain starts with the file's name, which the diagnostic has already.
@@ -105,53 +163,58 @@ impl<'a> Scan<'a> {
             Made::Lines(append_lines(&mut lines, &kernels).map(|()| lines))
         };
         let (keep, keep_code, code_dropped) = (&mut self.keep, &mut self.keep_code, &mut self.code_dropped);
+        let listed = &mut self.listed;
         let companion = companion(&found.path);
         let file = CoreFile { name: &name, source: &input, companion: companion.as_deref() };
         let outcome = inspect(&file, &Spool, self.options, &make, &mut |event| match event {
             Event::Progress { done, total } => progress.show(done, total),
-            Event::Kernels(Made::Lines(lines)) if written.is_ok() => {
-                written = lines.and_then(|lines| {
-                    output.write_all(&lines)?;
-                    buffers.give_back(lines);
-                    Ok(())
-                });
-            }
-            Event::Kernels(Made::Lines(_)) => {}
-            Event::Kernels(Made::Records(records)) => match keep {
-                Keep::All(kernels) => kernels.extend(records.into_iter().map(|mut kernel| {
-                    if kernel.machine_code.is_some() && *keep_code == 0 {
-                        kernel.machine_code = None;
-                        *code_dropped += 1;
-                    } else if kernel.machine_code.is_some() {
-                        *keep_code -= 1;
+            Event::Kernels(made) => {
+                *listed = true;
+                match made {
+                    Made::Lines(lines) if written.is_ok() => {
+                        written = lines.and_then(|lines| {
+                            output.write_all(&lines)?;
+                            buffers.give_back(lines);
+                            Ok(())
+                        });
                     }
-                    kernel
-                })),
-                Keep::Census(summary) => records.iter().for_each(|kernel| summary.add(kernel)),
-                Keep::Nothing => {}
-            },
+                    Made::Lines(_) => {}
+                    Made::Records(records) => keep.records(records, keep_code, code_dropped),
+                }
+            }
         });
         written?;
-        // Of a directory, binaries without device code and PTX beside its cubin are usual; the totals count the latter.
+        self.done(found, outcome);
+        Ok(())
+    }
+
+    /// What is left to be said of a file, and its counts.
+    fn done(&mut self, found: &Found, outcome: Outcome) {
+        // Of a directory, binaries without device code are usual, and PTX that is not compiled is told once for all of it.
         let worth_saying = |diagnostic: &Diagnostic| {
             found.named || (diagnostic.severity != Severity::Note && diagnostic.code != "no_device_code")
         };
-        let without_code = !found.named && outcome.totals.images == 0;
         self.diagnostics.extend(outcome.diagnostics.into_iter().filter(worth_saying));
-        if without_code {
-            return Ok(());
+        let Totals { images, ptx, lto_ir, unknown, .. } = outcome.totals;
+        if !found.named && images == 0 {
+            return;
+        }
+        let beside = || found.path.with_extension("cubin").is_file();
+        if !found.named && images == ptx + lto_ir + unknown && !beside() {
+            self.uncompiled.push(found.path.clone());
         }
         self.totals.add(&outcome.totals);
-        Ok(())
     }
 }
 
-/// Every kernel of some files, and what could not be read.
+/// Every kernel of some files, and what could not be read; `opened` is the first of them where it is open already.
 pub(crate) fn kernels(
     paths: &[PathBuf],
+    opened: Option<Input>,
     options: &InspectOptions,
 ) -> anyhow::Result<(Vec<KernelRecord>, Vec<Diagnostic>)> {
     let mut scan = Scan::new(options, Keep::All(Vec::new()));
+    scan.opened = opened;
     for path in paths {
         scan.path(path, &mut io::sink())?;
     }

@@ -8,7 +8,7 @@ use occupant_core::report::{Diagnostic, KernelRecord, Severity};
 use occupant_core::{GpuSelector, Subject, Target, WithoutShape};
 
 use crate::arguments::{KernelFlags, ShapeFlags};
-use crate::file::launches;
+use crate::file::{Input, launches};
 use crate::output;
 use crate::scan::kernels;
 
@@ -23,6 +23,16 @@ pub(crate) struct Read {
 /// Reads the kernels that flags name, for `gpus`, each image's own architecture where there are none. What could not be
 /// read is told.
 pub(crate) fn read(of: &KernelFlags, shape: &ShapeFlags, gpus: &[GpuSelector]) -> anyhow::Result<Read> {
+    read_opened(of, None, shape, gpus)
+}
+
+/// The same, where the first path is open already.
+fn read_opened(
+    of: &KernelFlags,
+    opened: Option<Input>,
+    shape: &ShapeFlags,
+    gpus: &[GpuSelector],
+) -> anyhow::Result<Read> {
     if let Some(flag) = shape.of_a_file() {
         bail!("{flag} comes from the kernel: leave the flag or the path away");
     }
@@ -30,7 +40,7 @@ pub(crate) fn read(of: &KernelFlags, shape: &ShapeFlags, gpus: &[GpuSelector]) -
         Target::named(gpu, shape.set_up.rules())?;
     }
     let launches = launches(of.launches.as_deref())?;
-    let (mut kernels, diagnostics) = kernels(&of.paths, &of.options(gpus.to_vec(), shape, launches))?;
+    let (mut kernels, diagnostics) = kernels(&of.paths, opened, &of.options(gpus.to_vec(), shape, launches))?;
     // Where a kernel has no image for one of several GPUs, its record says so.
     let told = |diagnostic: &&Diagnostic| diagnostic.severity != Severity::Note;
     diagnostics.iter().filter(told).for_each(output::diagnostic);
@@ -52,12 +62,22 @@ pub(crate) struct Subjects {
 
 /// Everything that flags ask about, on `gpus`.
 pub(crate) fn subjects(of: &KernelFlags, shape: &ShapeFlags, gpus: &[GpuSelector]) -> anyhow::Result<Subjects> {
+    subjects_opened(of, None, shape, gpus)
+}
+
+/// The same, where the first path is open already.
+pub(crate) fn subjects_opened(
+    of: &KernelFlags,
+    opened: Option<Input>,
+    shape: &ShapeFlags,
+    gpus: &[GpuSelector],
+) -> anyhow::Result<Subjects> {
     let request = shape.request();
     if of.paths.is_empty() {
         let all = gpus.iter().map(|gpu| Ok(Subject::by_numbers(gpu.clone(), request))).collect();
         return Ok(Subjects { all, failed: false });
     }
-    let read = read(of, shape, gpus)?;
+    let read = read_opened(of, opened, shape, gpus)?;
     let kernels = in_order(read.kernels, gpus);
     let all = kernels.into_iter().map(|kernel| Subject::of_kernel(kernel, &request)).collect();
     Ok(Subjects { all, failed: read.failed })

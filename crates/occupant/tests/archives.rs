@@ -34,7 +34,7 @@ fn zipped(method: CompressionMethod, members: &[(&str, &[u8])]) -> Vec<u8> {
     writer.finish().unwrap().into_inner()
 }
 
-fn tarred(members: &[(&str, &[u8])]) -> Vec<u8> {
+fn tarred(members: &[(impl AsRef<Path>, &[u8])]) -> Vec<u8> {
     let mut builder = tar::Builder::new(Vec::new());
     for (name, bytes) in members {
         let mut header = tar::Header::new_gnu();
@@ -138,20 +138,102 @@ fn a_static_library_gives_the_kernels_of_every_member() {
     );
 }
 
+/// Archives of one set of members, by the ending of their names.
+fn archives(members: &[(&str, &[u8])]) -> [(&'static str, Vec<u8>); 5] {
+    let tar = tarred(members);
+    [
+        ("pt2", zipped(CompressionMethod::Deflated, members)),
+        ("stored.zip", zipped(CompressionMethod::Stored, members)),
+        ("tar.gz", gzipped(&tar)),
+        ("tar.zst", zstd::encode_all(tar.as_slice(), 1).unwrap()),
+        ("tar", tar),
+    ]
+}
+
 #[test]
-fn a_triton_cache_is_exact_as_a_directory_and_in_a_zip() {
+fn a_triton_cache_is_exact_as_a_directory_and_in_archives() {
     let folder = scratch("triton");
     let cache = fixtures().join("../triton/sm_90");
     let (cubin, json) = (fs::read(cache.join("matmul.cubin")).unwrap(), fs::read(cache.join("matmul.json")).unwrap());
-    let archive = zipped(CompressionMethod::Deflated, &[("x/matmul.cubin", &cubin), ("x/matmul.json", &json)]);
-    fs::write(folder.join("a.pt2"), archive).unwrap();
-    let zipped = kernels(&folder.join("a.pt2"), "x/matmul.cubin/", "");
-    assert_eq!(zipped, kernels(&cache.join("matmul.cubin"), "", ""));
-    let kernel = &zipped[0];
+    let alone = kernels(&cache.join("matmul.cubin"), "", "");
+    let (cubin, json) = (("x/matmul.cubin", cubin.as_slice()), ("x/matmul.json", json.as_slice()));
+    let other = ("y/matmul.json", b"{\"num_warps\": 1}".as_slice());
+    for (order, members) in [("after", [other, cubin, json]), ("before", [json, cubin, other])] {
+        for (ending, bytes) in archives(&members) {
+            let path = folder.join(format!("{order}.{ending}"));
+            fs::write(&path, bytes).unwrap();
+            assert_eq!(kernels(&path, "x/matmul.cubin/", ""), alone, "{order} {ending}");
+        }
+    }
+    // What tar makes of `.` and `x`, one after the other. The writer above would leave the dot out.
+    let mut dotted = tar::Builder::new(Vec::new());
+    for (name, bytes) in [("./x/matmul.cubin", cubin.1), json] {
+        let mut header = tar::Header::new_gnu();
+        header.as_gnu_mut().unwrap().name[..name.len()].copy_from_slice(name.as_bytes());
+        header.set_size(bytes.len() as u64);
+        header.set_cksum();
+        dotted.append(&header, bytes).unwrap();
+    }
+    let path = folder.join("dotted.tar");
+    fs::write(&path, dotted.into_inner().unwrap()).unwrap();
+    assert_eq!(kernels(&path, "./x/matmul.cubin/", ""), alone);
+    let kernel = &alone[0];
     assert_eq!(kernel["occupancy"]["basis"], "exact");
     assert_eq!(kernel["launch"]["shared_dynamic_from"], "metadata");
     assert_eq!((&kernel["launch"]["shared_dynamic"], &kernel["launch"]["block"]), (&65536.into(), &256.into()));
     assert_eq!(kernel["from_name"]["stages"], 3);
+}
+
+/// `bytes` with every `from` made `to`, which is as long: writers of zip files refuse names that come twice.
+fn renamed(mut bytes: Vec<u8>, from: &str, to: &str) -> Vec<u8> {
+    assert_eq!(from.len(), to.len());
+    for at in 0..bytes.len() - from.len() {
+        if bytes[at..].starts_with(from.as_bytes()) {
+            bytes[at..at + to.len()].copy_from_slice(to.as_bytes());
+        }
+    }
+    bytes
+}
+
+#[test]
+fn members_of_one_name_are_all_read_and_told_apart() {
+    let folder = scratch("twice");
+    let cache = fixtures().join("../triton/sm_90");
+    let (cubin, json) = (fs::read(cache.join("matmul.cubin")).unwrap(), fs::read(cache.join("matmul.json")).unwrap());
+    let less = String::from_utf8(json.clone()).unwrap().replace("65536", "32768");
+    let plain = fixture("plain.sm_90.cubin");
+    // Written as p and q, read as p twice.
+    let members: &[(&str, &[u8])] = &[
+        ("x/kernel_p.cubin", &cubin),
+        ("x/kernel_q.cubin", &cubin),
+        ("libp.so", &plain),
+        ("x/kernel_p.json", &json),
+        ("libq.so", &plain),
+        ("x/kernel_q.json", less.as_bytes()),
+    ];
+    for (ending, bytes) in archives(members) {
+        let bytes = match ending {
+            "tar" => tarred(&members.iter().map(|(name, bytes)| (name.replace('q', "p"), *bytes)).collect::<Vec<_>>()),
+            "tar.gz" | "tar.zst" => continue,
+            _ => renamed(renamed(bytes, "kernel_q", "kernel_p"), "libq", "libp"),
+        };
+        let path = folder.join(format!("a.{ending}"));
+        fs::write(&path, bytes).unwrap();
+        let found = support::json(&format!("inspect {}", path.display()));
+        let kernels = found["kernels"].as_array().unwrap();
+        let of = |place: &str| {
+            let inside = |kernel: &&Value| kernel["entry"].as_str().unwrap().starts_with(&format!("{place}/"));
+            kernels.iter().filter(inside).collect::<Vec<_>>()
+        };
+        for (place, shared) in [("x/kernel_p.cubin", 65536), ("x/kernel_p.cubin#2", 32768)] {
+            let [kernel] = of(place)[..] else { panic!("{ending} {place}: {found:#}") };
+            assert_eq!(kernel["launch"]["shared_dynamic"], shared, "{ending} {place}");
+        }
+        assert!(!of("libp.so").is_empty() && of("libp.so").len() == of("libp.so#2").len(), "{ending}: {found:#}");
+        let totals = &found["totals"];
+        assert_eq!((&totals["images"], &totals["kernels"]), (&4.into(), &kernels.len().into()), "{ending}");
+        assert_eq!(found["diagnostics"], Value::Array(Vec::new()), "{ending}");
+    }
 }
 
 #[test]

@@ -156,7 +156,43 @@ fn bad_files_are_named_and_the_others_done() {
     assert!(ptx.stderr.starts_with("note: ") && ptx.stderr.contains("1 PTX"), "{}", ptx.stderr);
     let inside = occupant(&format!("inspect {}", folder.display()));
     assert_eq!(inside.status, 2, "a broken binary in a directory is told: {}", inside.stderr);
-    assert_eq!(inside.stderr.lines().count(), 1, "and files that are no binaries are not: {}", inside.stderr);
+    let said: Vec<&str> = inside.stderr.lines().filter(|line| !line.starts_with("note: ")).collect();
+    assert_eq!(said.len(), 1, "and files that are no binaries are not: {}", inside.stderr);
+    assert!(inside.stderr.contains("kernel.ptx is PTX or LTO-IR without a cubin"), "{}", inside.stderr);
+}
+
+/// With `--json` too, a problem is one line on standard error, and standard output is empty or one document that names it.
+#[test]
+fn every_command_tells_a_missing_file_in_json_too() {
+    for (command, in_the_document) in [
+        ("inspect nothere.so", true),
+        ("need nothere.so --gpu h100-sxm", true),
+        ("verdict nothere.ncu-rep", true),
+        ("fit nothere.so --gpu h100-sxm", false),
+        ("sweep block nothere.so --gpu h100-sxm", false),
+        ("budget nothere.so --gpu h100-sxm", false),
+        ("probe nothere.so --gpu h100-sxm", false),
+        ("probe --reports nothere.csv", false),
+        ("explain nothere.log", false),
+        ("strip nothere.ncu-rep -o unwritten.ncu-rep", false),
+        ("calc --gpu nosuch --registers 32", false),
+        ("launch --gpu sm_90 --registers 32 --grid 10", false),
+        ("gpus nosuch", false),
+    ] {
+        let run = occupant(&format!("{command} --json"));
+        assert_eq!(run.status, 2, "{command}: {}", run.stderr);
+        let problems = run.stderr.lines().filter(|line| line.starts_with("error: ")).count();
+        assert_eq!(problems, 1, "{command}: {}", run.stderr);
+        if in_the_document {
+            let document: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+            let diagnostics = document["diagnostics"].as_array().unwrap();
+            assert_eq!(diagnostics.len(), 1, "{command}: {document:#}");
+            let message = diagnostics[0]["message"].as_str().unwrap();
+            assert!(run.stderr.contains(message), "{command}: {}", run.stderr);
+        } else {
+            assert_eq!(run.stdout, "", "{command}");
+        }
+    }
 }
 
 #[test]

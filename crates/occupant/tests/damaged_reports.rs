@@ -221,4 +221,16 @@ fn strip_writes_what_verdict_reads() {
     let again = folder.join(".").join("report.ncu-rep");
     refused(&occupant(&format!("strip {} -o {}", path.display(), again.display())), "not written over");
     assert_eq!(fs::read(&path).unwrap(), report());
+    // Nor through the shell's redirections.
+    #[cfg(unix)]
+    for (arguments, to_stdout) in [(format!("strip - -o {}", path.display()), false), ("strip - -o -".to_owned(), true)]
+    {
+        let input = fs::File::open(&path).unwrap();
+        let mut command = support::program(&arguments);
+        if to_stdout {
+            command.stdout(fs::OpenOptions::new().append(true).open(&path).unwrap());
+        }
+        refused(&command.stdin(input).output().unwrap().into(), "not written over");
+        assert_eq!(fs::read(&path).unwrap(), report(), "{arguments}");
+    }
 }

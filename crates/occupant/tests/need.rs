@@ -8,11 +8,26 @@ use support::{asks, json};
 #[test]
 fn a_need_wants_a_model() {
     asks("need ladder.sm_90.cubin --gpu sm_90", 2, &["sm_90 is an architecture", "--gpu", "h100"]);
-    asks("need ladder.sm_90.cubin --gpu h100", 2, &["h100 stands for models that differ", "h100-sxm", "h100-pcie"]);
     asks("need ladder.sm_90.cubin --gpu rtx-2080", 2, &["no memory latency of rtx-2080 is known"]);
     asks("need ladder.sm_90.cubin", 2, &["which GPU?", "--gpu h100-sxm"]);
     asks("need --gpu h100-sxm", 2, &["of what?", "--bytes-per-thread"]);
     asks("need --gpu h100-sxm --op ffma --target 100", 2, &["from 1 to 99.9"]);
+}
+
+#[test]
+fn a_family_is_each_of_its_models() {
+    let told =
+        "note: h100 stands for 3 models that differ in SMs, clocks, latencies or bandwidth, and each is answered for";
+    asks("need --gpu h100 --bytes-per-thread 16 --ilp 4", 0, &[told, "h100-sxm", "h100-pcie", "h100-nvl"]);
+    let gpus = |arguments: &str| -> Vec<String> {
+        let kernels = json(arguments)["kernels"].as_array().unwrap().clone();
+        kernels.iter().map(|kernel| kernel["gpu"]["name"].as_str().unwrap().to_owned()).collect()
+    };
+    let named = "need ladder.sm_90.cubin --kernel ^copy1$ --gpu h100-sxm --gpu h100-pcie --gpu h100-nvl";
+    assert_eq!(gpus("need ladder.sm_90.cubin --kernel ^copy1$ --gpu h100"), gpus(named));
+    // One that is in two sets is answered for once.
+    assert_eq!(gpus("need ladder.sm_90.cubin --kernel ^copy1$ --gpu h100-pcie --gpu h100").len(), 3);
+    asks("need --gpu rtx-2080 --gpu h100 --op ffma --ilp 1", 0, &["3 of 4 GPUs can be answered for"]);
 }
 
 #[test]

@@ -4,7 +4,7 @@
 mod support;
 
 use insta::assert_snapshot;
-use support::{Run, asks, json, occupant, occupant_fed, says};
+use support::{Run, asks, fixtures, json, occupant, occupant_fed, says};
 
 /// Made-up measurements of one kernel, as `ncu --csv --page raw` prints them.
 fn reports(names: &str) -> String {
@@ -101,6 +101,7 @@ fn wrong_flags() {
         ("probe --reports plain.sm_90.cubin", "an ELF binary"),
         ("probe plain.sm_90.cubin --reports a.ncu-rep", "cannot be used with"),
         ("probe --timings missing.csv", "missing.csv"),
+        ("probe --gpu h100-sxm --registers 32 --block 128 --barriers 17", "needs 17 named barriers, it can name 16"),
         ("probe missing.ncu-rep", "missing.ncu-rep"),
     ] {
         let run = occupant(arguments);
@@ -113,6 +114,46 @@ fn wrong_flags() {
     }
     asks(&format!("probe {}", reports("two_kernels")), 2, &["and 2 match: narrow it with --kernel or --launch"]);
     asks(&format!("probe {} --launch 1", reports("two_kernels")), 0, &["reduce on 9.0: 256 threads"]);
+}
+
+/// A report in several frames of zstd under a name that says nothing; a report and a cubin through standard input and a pipe
+/// with a name.
+#[test]
+fn what_is_named_is_told_by_its_content() {
+    let folder = std::path::PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("probe-content");
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    let report = std::fs::read(fixtures().join("../reports/streams.ncu-rep")).unwrap();
+    let cubin = std::fs::read(fixtures().join("kernels.sm_90a.cubin")).unwrap();
+    let (first, second) = report.split_at(report.len() / 2);
+    let packed = [first, second].map(|half| zstd::encode_all(half, 1).unwrap()).concat();
+    let of_report = "--launch 1";
+    let of_cubin = "--kernel ^saxpy$ --gpu h100-sxm --block 256";
+    let expected = |run: &Run| (run.status, run.stdout.lines().skip(1).map(str::to_owned).collect::<Vec<_>>());
+    let whole = |path: &str, flags: &str| occupant(&format!("probe {path} {flags} --format csv"));
+    for (bytes, named, flags) in [
+        (&report, "../reports/streams.ncu-rep", of_report),
+        (&packed, "../reports/streams.ncu-rep", of_report),
+        (&cubin, "kernels.sm_90a.cubin", of_cubin),
+    ] {
+        let asked = whole(named, flags);
+        assert_eq!(asked.status, 0, "{}", asked.stderr);
+        let path = folder.join("x.csv");
+        std::fs::write(&path, bytes).unwrap();
+        let renamed = whole(&path.display().to_string(), flags);
+        assert_eq!(expected(&renamed), expected(&asked), "{}", renamed.stderr);
+        let piped = occupant_fed(&format!("probe - {flags} --format csv"), bytes);
+        assert_eq!(expected(&piped), expected(&asked), "{}", piped.stderr);
+        #[cfg(target_os = "linux")]
+        {
+            let piped = occupant_fed(&format!("probe /dev/stdin {flags} --format csv"), bytes);
+            assert_eq!(expected(&piped), expected(&asked), "{}", piped.stderr);
+        }
+    }
+    let verdict = occupant_fed("verdict - --format csv", &packed);
+    assert_eq!(verdict.stdout.lines().count(), 3, "both halves are read: {}", verdict.stderr);
+    let timings = occupant_fed("probe - --timings -", b"percent,time\n50,1\n");
+    says(&timings, 2, &["PATH and --timings can't both be standard input"]);
 }
 
 #[test]

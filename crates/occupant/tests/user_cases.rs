@@ -410,6 +410,24 @@ fn d30_other_vendors_are_refused() {
     }
 }
 
+/// NVIDIA's rules give blocks to a shape with more barriers than a block can name; no launch can have them.
+#[test]
+fn seventeen_barriers() {
+    let shape = "--gpu h100-sxm --gpu a100 --registers 32 --block 64 --barriers 17";
+    asks(&format!("calc {shape}"), 1, &["a block needs 17 named barriers, it can name 16"]);
+    asks(&format!("launch {shape} --grid 8"), 1, &["a block needs 17 named barriers, it can name 16"]);
+    let found = json("fit --gpu h100-sxm --registers 32 --block 64 --barriers 17");
+    assert_eq!(found["launchable"], false);
+    assert_eq!(found["solutions"][0]["change"]["barriers"], serde_json::json!({"from": 17, "to": 16}), "{found:#}");
+    asks(
+        "sweep registers --gpu h100-sxm --block 64 --barriers 17",
+        0,
+        &["can't launch on h100-sxm whatever the amount"],
+    );
+    let along = occupant("sweep barriers --gpu h100-sxm --block 64 --barriers 17");
+    assert!(along.status == 0 && !along.stdout.contains("can't launch"), "{}", along.stdout);
+}
+
 /// Nonsense gets one clear line and exit 2.
 #[test]
 fn nonsense_is_refused_by_name() {
@@ -431,7 +449,6 @@ fn nonsense_is_refused_by_name() {
         ("sweep registers --gpu all --block 256", "do not fit on one plot"),
         ("launch --gpu h100-sxm --grid 0", "a grid has at least 1 block"),
         ("launch --gpu sm_90 --grid 608 --block 256", "how many SMs? sm_90 does not say"),
-        ("launch --gpu h100 --grid 608 --block 256", "h100-pcie has 114"),
         ("launch --gpu h100-sxm --grid 608 --blocks-per-sm 0", "--blocks-per-sm takes 1 to 32, found 0"),
         ("launch --gpu h100-sxm --grid 99999999999x99999999999", "write blocks such as 608"),
         ("launch --gpu h100-sxm --problem 0x5 --tile 128x128", "write rows and columns"),
@@ -529,4 +546,32 @@ fn low_occupancy_is_enough_with_enough_in_flight() {
     assert_eq!(narrow["answer"], "short", "{narrow}");
     let ways: Vec<&str> = narrow["ways"].as_array().unwrap().iter().filter_map(|way| way["way"].as_str()).collect();
     assert_eq!(ways, ["more_warps", "more_in_flight"]);
+}
+
+/// A family is what people have in mind: where its models differ in what is asked, each is answered for.
+#[test]
+fn a_family_is_launched_on_each_of_its_models() {
+    let told =
+        "note: h100 stands for 3 models that differ in SMs, and each is answered for: h100-sxm, h100-pcie, h100-nvl";
+    asks("launch --gpu h100 --grid 608 --registers 64 --block 256", 0, &[told, "h100-pcie", "114"]);
+    let found = json("launch --gpu h100 --grid 608 --registers 64 --block 256");
+    let sms: Vec<u64> = found["results"].as_array().unwrap().iter().map(|one| one["sms"].as_u64().unwrap()).collect();
+    assert_eq!(sms, [132, 114, 132]);
+    // Where they agree, or the number is given, there is one answer.
+    assert_eq!(json("launch --gpu a100 --grid 608 --registers 64 --block 256")["gpu"]["name"], "a100");
+    assert_eq!(json("launch --gpu h100 --sms 100 --grid 608 --registers 64 --block 256")["gpu"]["name"], "h100");
+}
+
+/// A device function that `--kernel` names is an answer, though no kernel matches.
+#[test]
+fn a_device_function_is_found_by_name() {
+    let run = occupant("inspect linked.sm_90.cubin --functions --kernel far_away");
+    assert!(run.stdout.contains("far_away") && run.stdout.contains("100"), "{}", run.stdout);
+    assert!(!run.stderr.contains("matches none"), "{}", run.stderr);
+    let run = occupant("inspect linked.sm_90.cubin --kernel far_away --format jsonl");
+    says(&run, 0, &["--kernel matches none of 3 kernels"]);
+    let none = "--kernel matches none of 3 kernels and 1 device function";
+    asks("inspect linked.sm_90.cubin --functions --kernel nosuch", 0, &[none]);
+    let lines = occupant("inspect linked.sm_90.cubin --functions --kernel far_away --format jsonl");
+    assert!(lines.stdout.contains("far_away") && lines.stderr.is_empty(), "{}", lines.stderr);
 }

@@ -62,5 +62,14 @@ fn wrong_flags_and_files() {
     asks(&format!("verdict {REPORT} --kernel ("), 2, &["regex"]);
     asks(&format!("verdict {REPORT} nosuch --format jsonl"), 2, &["occupant.verdict_launch.v1", "nosuch"]);
     asks("verdict .", 2, &["a directory"]);
+    for binary in ["libkernels.so", "plain.sm_90.cubin", "plain.default.fatbin", "librelocatable.a"] {
+        asks(&format!("verdict {binary}"), 2, &["`occupant inspect FILE`"]);
+    }
+    let report = std::fs::read(fixtures().join(REPORT)).unwrap();
+    for bytes in [report.clone(), zstd::encode_all(report.as_slice(), 1).unwrap()] {
+        let run = occupant_fed("inspect -", &bytes);
+        says(&run, 2, &["no CUDA device code: a profiler's report: `occupant verdict FILE` reads it"]);
+    }
+    asks(&format!("need {REPORT} --gpu h100-sxm"), 2, &["a profiler's report: `occupant verdict FILE`"]);
     asks(&format!("verdict {REPORT} --launch 7"), 0, &["leave none of its launches"]);
 }

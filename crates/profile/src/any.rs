@@ -9,6 +9,8 @@ use crate::{csv, ncu, trace};
 
 /// How far into a JSON document the events may begin: properties of devices and the job stand before.
 const EVENTS_WITHIN: usize = 4 << 20;
+/// What a database starts with.
+const SQLITE: &[u8] = b"SQLite format 3\0";
 /// What is read here.
 const EXPECTED: &str =
     "a Nsight Compute report, CSV that `ncu --csv` printed, or a PyTorch trace (JSON with `traceEvents`)";
@@ -20,6 +22,25 @@ pub struct Read {
     pub measurements: Vec<Measurement>,
     /// What could not be read; everything else was.
     pub faults: Vec<ProfileError>,
+}
+
+/// Bytes from the start of a file that tell whether it is a profiler's: the first block of a packed one is among them.
+pub const START: usize = 256 << 10;
+
+/// Whether a file that starts so is a Nsight Compute report, packed or not.
+#[must_use]
+pub fn is_report_start(start: &[u8]) -> bool {
+    let magic = ncu::MAGIC;
+    start.starts_with(magic) || (ncu::is_packed(start) && ncu::unpacked_start(start, magic.len() as u64) == magic)
+}
+
+/// Whether a file that starts so is [`read`] here, whatever its name: a report, or text. Text can yet be of something else,
+/// such as PTX; archives and binaries are none.
+#[must_use]
+pub fn is_profile(start: &[u8]) -> bool {
+    // Small archives can be without a zero byte, by which text is told.
+    let text = || !ncu::is_packed(start) && foreign(start).is_none() && decode(start).is_some();
+    is_report_start(start) || start.starts_with(SQLITE) || text()
 }
 
 /// Reads a file.
@@ -62,11 +83,15 @@ fn foreign(bytes: &[u8]) -> Option<&'static str> {
     } else if starts(b"\x1f\x8b") {
         Some("a gzip archive: unpack it with `gunzip`")
     } else if starts(b"PK\x03\x04") {
-        Some("a zip archive: unpack it first")
-    } else if starts(b"SQLite format 3\0") {
+        Some("a zip archive: unpack it first; `occupant inspect FILE` reads the kernels of a wheel or a .pt2")
+    } else if starts(SQLITE) {
         Some("an SQLite database, as Nsight Systems exports: it has no counters; profile with `ncu`")
     } else if starts(b"\x7fELF") {
-        Some("an ELF binary")
+        Some("an ELF binary: `occupant inspect FILE` reads its kernels")
+    } else if starts(b"MZ") {
+        Some("a Windows binary: `occupant inspect FILE` reads its kernels")
+    } else if starts(b"\x50\xed\x55\xba") || starts(b"!<arch>\n") {
+        Some("a fatbin or a static library: `occupant inspect FILE` reads its kernels")
     } else {
         None
     }
@@ -140,11 +165,33 @@ mod tests {
         assert!(found(b"").contains("an empty file"));
         assert!(found(b"\x1f\x8b\x08\0").contains("gunzip"));
         assert!(found(b"SQLite format 3\0rest").contains("Nsight Systems"));
-        assert!(found(b"\x7fELF\x02").contains("an ELF binary"));
+        assert!(found(b"\x7fELF\x02").contains("an ELF binary: `occupant inspect FILE`"));
+        for binary in [&b"MZ\x90\0"[..], b"\x50\xed\x55\xba\x01\0", b"!<arch>\n/"] {
+            assert!(found(binary).contains("`occupant inspect FILE`"));
+        }
         assert!(found(b"\x01\0\0\x02").contains("binary data `\\x01\\x00\\x00\\x02`"));
         assert!(found(b"{\"a\": 1}").contains("JSON without `traceEvents`"));
         assert!(found(b"hello").contains("no table of Nsight Compute"));
         assert!(found(b"NVR\0\x04\0\0\0\x08\x09").contains("needs 4 bytes"));
+    }
+
+    #[test]
+    fn a_profilers_file_is_told_by_its_start() {
+        // A frame of one raw block: its size in one byte, then the block's header and bytes.
+        let packed = |bytes: &[u8]| {
+            let size = bytes.len() as u8;
+            [b"\x28\xb5\x2f\xfd\x20", &[size][..], &[size << 3 | 1, 0, 0], bytes].concat()
+        };
+        let skipped = [b"\x51\x2a\x4d\x18\x02\0\0\0ab", packed(b"NVR\0...").as_slice()].concat();
+        for report in [b"NVR\0".to_vec(), packed(b"NVR\0..."), skipped] {
+            assert!(is_report_start(&report) && is_profile(&report), "{}", report.escape_ascii());
+        }
+        for other in [packed(b"\x7fELF"), packed(b"NV"), b"\x28\xb5\x2f\xfd\x20".to_vec(), b"\x51\x2a\x4d\x18".to_vec()]
+        {
+            assert!(!is_report_start(&other) && !is_profile(&other), "{}", other.escape_ascii());
+        }
+        assert!(is_profile(CSV.as_bytes()) && is_profile(b"SQLite format 3\0rest"));
+        assert!(!is_profile(b"") && !is_profile(b"\x7fELF\x02\x01\x01\0\0\0"));
     }
 
     #[test]

@@ -15,7 +15,7 @@ mod trace;
 mod units;
 mod wire;
 
-pub use any::{Read, read};
+pub use any::{Read, START, is_profile, is_report_start, read};
 pub use error::ProfileError;
 pub use measurement::{Flavour, Measurement, Said};
 pub use paths::{mask_ptx, mask_strings};

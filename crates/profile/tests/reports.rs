@@ -104,6 +104,18 @@ fn a_packed_report_is_read() {
         packed.extend(*block);
     }
     assert_eq!(unpack(&packed).expect("unpacked"), bytes);
+    // In two frames, one of them after a frame to skip.
+    let frame = |part: &[u8]| {
+        let header = (part.len() as u32) << 3 | 1;
+        let size = (part.len() as u32).to_le_bytes();
+        [&[0x28, 0xb5, 0x2f, 0xfd, 0b1010_0000], &size[..], &header.to_le_bytes()[..3], part].concat()
+    };
+    let (first, second) = bytes.split_at(bytes.len() / 2);
+    let framed = [&frame(first)[..], b"\x5a\x2a\x4d\x18\x03\0\0\0abc", &frame(second)].concat();
+    assert_eq!(unpack(&framed).expect("unpacked"), bytes);
+    assert_eq!(read(&framed).expect("a report").measurements, report.measurements());
+    assert!(matches!(read(&[&framed[..], b"\x28\xb5"].concat()), Err(ProfileError::Unpack(_))), "a third is cut off");
+    assert!(matches!(read(&framed[..framed.len() - second.len() - 14]), Err(ProfileError::Unpack(_))));
     assert_eq!(read(&packed).expect("a report").measurements, report.measurements());
     assert!(matches!(read(&packed[..packed.len() - 1]), Err(ProfileError::Unpack(_))));
 }

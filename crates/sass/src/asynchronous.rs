@@ -72,23 +72,29 @@ const PAIR: u32 = 85;
 const UNIT: u64 = 32;
 
 /// Columns of tensor memory that the code takes, where every allocation's size can be traced to a constant. Retries in
-/// loops repeat an allocation before them and are not counted.
+/// loops repeat an allocation before them and are not counted. Allocations of which neither leads to the other are not
+/// added up: one warp can go either way, or two warps both.
 #[must_use]
 pub fn tensor_columns(code: &Code<'_>, outline: &Outline) -> Option<u32> {
+    /// Allocations in one kernel; real ones have one or two.
+    const MOST: usize = 8;
+    let mut blocks: Vec<usize> = Vec::new();
     let mut columns = None;
     for (number, instruction) in code.of_kind(Kind::TensorMemory) {
         let Some(Detail::AllocateTensorMemory { units_in, .. }) = detail(&instruction) else { continue };
         if outline.around(number).is_some() {
             continue;
         }
-        if !outline.reaches(number) {
+        if !outline.reaches(number) || blocks.len() == MOST {
             return None;
         }
         let units = constant_before(code, number, units_in)?;
         let taken = u32::try_from(units.saturating_mul(UNIT)).ok()?;
         columns = Some(columns.unwrap_or(0_u32).saturating_add(taken));
+        blocks.push(outline.flow.block_of(number));
     }
-    columns
+    let one_way = |a: &usize| blocks.iter().all(|b| outline.flow.leads_to(*a, *b) || outline.flow.leads_to(*b, *a));
+    columns.filter(|_| blocks.len() < 2 || blocks.iter().all(one_way))
 }
 
 /// Registers per thread that the code asks for at run time: the distinct constants, ascending.

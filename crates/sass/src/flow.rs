@@ -142,6 +142,22 @@ impl Flow {
         self.out = out;
     }
 
+    /// Whether some way leads from a block to another; each leads to itself.
+    #[must_use]
+    pub fn leads_to(&self, from: usize, to: usize) -> bool {
+        let mut seen = vec![false; self.blocks.len()];
+        let mut waiting = vec![from];
+        while let Some(block) = waiting.pop() {
+            if block == to {
+                return true;
+            }
+            let Some(seen @ false) = seen.get_mut(block) else { continue };
+            *seen = true;
+            waiting.extend_from_slice(self.successors(block));
+        }
+        false
+    }
+
     /// The block of an instruction; the last one for numbers beyond the end.
     #[must_use]
     pub fn block_of(&self, number: usize) -> usize {
@@ -227,6 +243,7 @@ mod tests {
         assert_eq!((flow.entries.as_slice(), flow.calls.as_slice()), (&[0, 4][..], &[Call { from: 2, to: 4 }][..]));
         let ways: Vec<&[usize]> = (0..5).map(|block| flow.successors(block)).collect();
         assert_eq!(ways, [&[1, 3][..], &[0], &[], &[2], &[]]);
+        assert!(flow.leads_to(0, 2) && flow.leads_to(3, 2) && !flow.leads_to(2, 0));
         // With a symbol it is a function all the same.
         let known = Known { inner: &[4 * INSTRUCTION_BYTES as u32], ..Known::default() };
         assert_eq!(Flow::new(&Code::new(decoder, &code), &known).calls.len(), 2);

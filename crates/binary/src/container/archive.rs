@@ -3,7 +3,7 @@
 use object::ReadCache;
 use object::read::archive::ArchiveFile;
 
-use super::{Visit, join};
+use super::Visit;
 use crate::reader::SourceReader;
 use crate::source::Source;
 use crate::{BinaryError, Window};
@@ -15,7 +15,7 @@ pub(super) fn members(visit: &mut Visit<'_>, source: &dyn Source, path: &str, de
     for member in archive.members() {
         // After a broken header the rest can't be found.
         let member = member.map_err(failed)?;
-        let name = join(path, &String::from_utf8_lossy(member.name()));
+        let name = visit.place(path, member.name());
         let (offset, size) = member.file_range();
         match Window::new(source, offset..offset.saturating_add(size), "library member") {
             Ok(window) => visit.stored(&window, &name, depth, None)?,

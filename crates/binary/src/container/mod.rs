@@ -5,9 +5,12 @@
 //! [`crate::Artifact`].
 
 mod archive;
+mod companions;
 mod kind;
+mod places;
 mod tar;
 mod zip;
+mod zip_listing;
 
 use std::io::{self, Read};
 
@@ -15,6 +18,7 @@ use crate::source::{Source, read};
 use crate::{BinaryError, Fault};
 
 use kind::Kind;
+use places::Places;
 
 /// Archives within archives, at most.
 const DEEPEST: usize = 8;
@@ -29,7 +33,8 @@ const LARGEST_COMPANION: u64 = 4 << 20;
 
 /// A file that is no archive.
 pub struct Leaf<'a> {
-    /// Its path through the archives; empty for the file itself.
+    /// Its path through the archives; empty for the file itself. Of several files with one path, the second ends with
+    /// `#2`, and so on.
     pub path: &'a str,
     /// Its bytes.
     pub source: &'a dyn Source,
@@ -60,7 +65,7 @@ impl Store for Memory {
 /// Hands every file of `source` to `each`; returns what could not be read. A file that is no archive is its own only
 /// leaf, whatever it is; of the files in archives, those that can't hold device code are left out.
 pub fn visit(source: &dyn Source, store: &dyn Store, each: &mut dyn FnMut(Leaf<'_>)) -> Vec<Fault> {
-    let mut visit = Visit { store, each, faults: Vec::new(), members: 0, unpacked: 0 };
+    let mut visit = Visit { store, each, faults: Vec::new(), members: 0, unpacked: 0, places: Places::default() };
     let outcome = visit.file(source, "", 0, None);
     visit.fault("", outcome);
     visit.faults
@@ -72,6 +77,7 @@ struct Visit<'a> {
     faults: Vec<Fault>,
     members: u64,
     unpacked: u64,
+    places: Places,
 }
 
 impl Visit<'_> {
@@ -144,6 +150,12 @@ impl Visit<'_> {
         self.file(kept.as_ref(), path, depth.saturating_add(1), companion)
     }
 
+    /// The path of a member of the archive at `path`, which no other file in these archives has.
+    fn place(&mut self, path: &str, member: &[u8]) -> String {
+        let member = String::from_utf8_lossy(member);
+        self.places.unique(if path.is_empty() { member.into_owned() } else { format!("{path}/{member}") })
+    }
+
     fn count_member(&mut self) -> Result<(), BinaryError> {
         self.members = self.members.saturating_add(1);
         if self.members > MOST_MEMBERS {
@@ -157,9 +169,4 @@ impl Visit<'_> {
             self.faults.push(Fault { place: path.to_owned(), error });
         }
     }
-}
-
-/// The path of a member of the archive at `path`.
-fn join(path: &str, member: &str) -> String {
-    if path.is_empty() { member.to_owned() } else { format!("{path}/{member}") }
 }

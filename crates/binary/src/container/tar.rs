@@ -4,8 +4,9 @@ use std::io::{self, BufReader, Read};
 
 use ::tar::{Archive, Entry, EntryType};
 
+use super::companions::{self, Companions};
 use super::kind::{Kind, starts_like_device_code};
-use super::{MOST_UNPACKED, START, Visit, join};
+use super::{MOST_UNPACKED, START, Visit};
 use crate::compression::zstd_reader;
 use crate::reader::SourceReader;
 use crate::source::Source;
@@ -18,17 +19,20 @@ fn failed(kind: &'static str) -> impl Fn(io::Error) -> BinaryError {
     move |error| BinaryError::Container { kind, reason: error.to_string() }
 }
 
-/// What to do with a file of a tar: the visit, the entry and its path.
-type EachFile<'e, R> = &'e mut dyn FnMut(&mut Visit<'_>, &mut Entry<'_, R>, &str) -> Result<(), BinaryError>;
+/// A file of a tar.
+enum Member<'e, 'a, R: Read> {
+    /// Its bytes as they stand there.
+    Whole(&'e mut Entry<'a, R>),
+    /// With holes that are not stored.
+    Sparse,
+}
+
+/// What to do with a file of a tar, given its name.
+type EachFile<'e, R> = &'e mut dyn FnMut(&[u8], Member<'_, '_, R>) -> Result<(), BinaryError>;
 
 /// Goes through the entries. Long names stand in entries of their own before the file; they are read here, bounded, since
 /// the crate would take whatever they claim.
-fn for_each_file<R: Read>(
-    archive: &mut Archive<R>,
-    visit: &mut Visit<'_>,
-    path: &str,
-    each: EachFile<'_, R>,
-) -> Result<(), BinaryError> {
+fn for_each_file<R: Read>(archive: &mut Archive<R>, each: EachFile<'_, R>) -> Result<(), BinaryError> {
     archive.set_ignore_zeros(true);
     let mut long_name: Option<Vec<u8>> = None;
     // Sparse in the newer form: a regular file with its holes in a pax header.
@@ -47,18 +51,55 @@ fn for_each_file<R: Read>(
             }
             kind @ (EntryType::Regular | EntryType::Continuous | EntryType::GNUSparse) => {
                 let name = long_name.take().unwrap_or_else(|| entry.path_bytes().into_owned());
-                let name = join(path, &String::from_utf8_lossy(&name));
                 if std::mem::take(&mut sparse) || kind == EntryType::GNUSparse {
-                    let reason = "a sparse member; unpack it first".to_owned();
-                    visit.fault(&name, Err(BinaryError::Container { kind: "tar", reason }));
+                    each(&name, Member::Sparse)?;
                 } else {
-                    each(visit, &mut entry, &name)?;
+                    each(&name, Member::Whole(&mut entry))?;
                 }
             }
             _ => (long_name, sparse) = (None, false),
         }
     }
     Ok(())
+}
+
+fn sparse(visit: &mut Visit<'_>, place: &str) -> Result<(), BinaryError> {
+    let reason = "a sparse member; unpack it first".to_owned();
+    visit.fault(place, Err(BinaryError::Container { kind: "tar", reason }));
+    visit.count_member()
+}
+
+/// The metadata beside a tar's cubins. Where the first cubin comes, the tar is read once more from its start for all of it:
+/// a `.json` can stand before or after its cubin, and most tars have no cubins.
+#[derive(Default)]
+struct Beside(Option<Companions>);
+
+impl Beside {
+    /// The metadata of the cubin at `place`, none for other files; `again` opens the tar anew.
+    fn of<R: Read>(
+        &mut self,
+        visit: &mut Visit<'_>,
+        place: &str,
+        name: &[u8],
+        again: impl FnOnce() -> Result<R, BinaryError>,
+    ) -> Option<Vec<u8>> {
+        companions::stem(name)?;
+        let collect = || {
+            let mut companions = Companions::default();
+            let read = again().and_then(|stream| {
+                for_each_file(&mut Archive::new(stream), &mut |name, member| match member {
+                    Member::Whole(entry) => companions.take(name, entry),
+                    Member::Sparse => Ok(()),
+                })
+            });
+            // Other errors meet the tar's own pass too, and are told there.
+            if let Err(error @ BinaryError::OverLimit { .. }) = read {
+                visit.fault(place, Err(error));
+            }
+            companions
+        };
+        self.0.get_or_insert_with(collect).of(name)
+    }
 }
 
 fn bounded(entry: &mut impl Read) -> Result<Vec<u8>, BinaryError> {
@@ -79,15 +120,21 @@ fn pax_path(header: &[u8]) -> Option<Vec<u8>> {
 
 /// A plain tar: its members are read in place.
 pub(super) fn members(visit: &mut Visit<'_>, source: &dyn Source, path: &str, depth: usize) -> Result<(), BinaryError> {
-    let mut archive = Archive::new(BufReader::new(SourceReader::new(source)));
-    for_each_file(&mut archive, visit, path, &mut |visit, entry, name| {
+    let stream = || Ok(BufReader::new(SourceReader::new(source)));
+    let mut beside = Beside::default();
+    for_each_file(&mut Archive::new(stream()?), &mut |name, member| {
+        let place = visit.place(path, name);
+        let Member::Whole(entry) = member else { return sparse(visit, &place) };
         let start = entry.raw_file_position();
         let size = entry.header().entry_size().map_err(failed("tar"))?;
         match Window::new(source, start..start.saturating_add(size), "tar member") {
-            Ok(window) if starts_like_device_code(&window) => visit.stored(&window, name, depth, None),
+            Ok(window) if starts_like_device_code(&window) => {
+                let companion = beside.of(visit, &place, name, stream);
+                visit.stored(&window, &place, depth, companion)
+            }
             Ok(_) => visit.count_member(),
             Err(error) => {
-                visit.fault(name, Err(error));
+                visit.fault(&place, Err(error));
                 Ok(())
             }
         }
@@ -102,28 +149,37 @@ pub(super) fn packed(
     path: &str,
     depth: usize,
 ) -> Result<(), BinaryError> {
-    let stream = BufReader::new(SourceReader::new(source));
-    let mut unpacked: Box<dyn Read + '_> = match kind {
-        Kind::Gzip => Box::new(Gzip { decoder: flate2::bufread::MultiGzDecoder::new(stream), began: false }),
-        _ => Box::new(zstd_reader(stream).map_err(failed("zstd"))?),
-    };
+    let mut unpacked = unpack(source, kind)?;
     let mut start = Vec::new();
     (&mut unpacked).take(START).read_to_end(&mut start).map_err(failed("packed file"))?;
     let is_tar = Kind::of(&start) == Kind::Tar;
-    // Members that are skipped are unpacked too.
-    let mut whole = start.as_slice().chain(unpacked).take(MOST_UNPACKED);
+    let mut whole = start.as_slice().chain(unpacked);
     if !is_tar {
         return visit.packed(&mut whole, path, depth, None);
     }
-    for_each_file(&mut Archive::new(whole), visit, path, &mut |visit, entry, name| match visit
-        .packed(entry, name, depth, None)
-    {
-        Err(error @ BinaryError::OverLimit { .. }) => Err(error),
-        outcome => {
-            visit.fault(name, outcome);
-            Ok(())
+    let mut beside = Beside::default();
+    for_each_file(&mut Archive::new(whole), &mut |name, member| {
+        let place = visit.place(path, name);
+        let Member::Whole(entry) = member else { return sparse(visit, &place) };
+        let companion = beside.of(visit, &place, name, || unpack(source, kind));
+        match visit.packed(entry, &place, depth, companion) {
+            Err(error @ BinaryError::OverLimit { .. }) => Err(error),
+            outcome => {
+                visit.fault(&place, outcome);
+                Ok(())
+            }
         }
     })
+}
+
+/// What a packed file unpacks to, as far as is allowed: members that are skipped are unpacked too.
+fn unpack(source: &dyn Source, kind: Kind) -> Result<impl Read + '_, BinaryError> {
+    let stream = BufReader::new(SourceReader::new(source));
+    let unpacked: Box<dyn Read + '_> = match kind {
+        Kind::Gzip => Box::new(Gzip { decoder: flate2::bufread::MultiGzDecoder::new(stream), began: false }),
+        _ => Box::new(zstd_reader(stream).map_err(failed("zstd"))?),
+    };
+    Ok(unpacked.take(MOST_UNPACKED))
 }
 
 /// Gzip members one after the other. What follows the last and is no member is padding, as for gzip itself.

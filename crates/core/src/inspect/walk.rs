@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use occupant_binary::{Artifact, BinaryError, Leaf, Module, Store, visit};
+use occupant_binary::{Artifact, BinaryError, Leaf, Module, Source, Store, visit};
 
 use super::names::Names;
 use super::plan::{Job, elf_images, no_image_reason, plan};
@@ -28,6 +28,14 @@ pub(super) struct Walk<'a, T> {
     /// For each GPU asked for: kernels that have an image for it, and others with the reason why not.
     answered: Vec<BTreeSet<String>>,
     missing: Vec<Vec<(String, String)>>,
+}
+
+const A_REPORT: &str = "a profiler's report: `occupant verdict FILE` reads it";
+
+/// Whether a file without device code is a report of Nsight Compute, which people hand over by mistake.
+fn is_report(source: &dyn Source) -> bool {
+    let length = usize::try_from(source.size()).unwrap_or(usize::MAX).min(occupant_profile::START);
+    source.fetch(0, length).is_ok_and(|start| occupant_profile::is_report_start(&start))
 }
 
 impl<'a, T: Send> Walk<'a, T> {
@@ -60,6 +68,7 @@ impl<'a, T: Send> Walk<'a, T> {
         }
         if self.outcome.totals.images == 0 && self.outcome.diagnostics.is_empty() {
             let looks_like = match self.leaves {
+                0 if is_report(file.source) => A_REPORT.to_owned(),
                 0 => "an archive without binaries".to_owned(),
                 1 => "an archive of one binary, which has no device code".to_owned(),
                 leaves => format!("an archive of {leaves} binaries, none with device code"),
@@ -71,18 +80,26 @@ impl<'a, T: Send> Walk<'a, T> {
         self.outcome
     }
 
+    /// The device code of a leaf; what is wrong with it is told.
+    fn open(&mut self, leaf: &Leaf<'_>) -> Option<Artifact> {
+        let mut error = match Artifact::open(leaf.source) {
+            Ok(artifact) => return Some(artifact),
+            // A wheel is full of binaries without device code; only the file that was named has to have some.
+            Err(BinaryError::NoDeviceCode { .. }) if !leaf.path.is_empty() => return None,
+            Err(error) => error,
+        };
+        if let BinaryError::NoDeviceCode { looks_like } = &mut error
+            && is_report(leaf.source)
+        {
+            *looks_like = A_REPORT.to_owned();
+        }
+        self.outcome.diagnostics.push(from_binary(&self.file, Some(leaf.path.to_owned()), &error));
+        None
+    }
+
     fn leaf(&mut self, leaf: &Leaf<'_>, companion: Option<&[u8]>) {
         self.leaves += 1;
-        let artifact = match Artifact::open(leaf.source) {
-            Ok(artifact) => artifact,
-            // A wheel is full of binaries without device code; only the file that was named has to have some.
-            Err(BinaryError::NoDeviceCode { .. }) if !leaf.path.is_empty() => return,
-            Err(error) => {
-                let place = Some(leaf.path.to_owned());
-                self.outcome.diagnostics.push(from_binary(&self.file, place, &error));
-                return;
-            }
-        };
+        let Some(artifact) = self.open(leaf) else { return };
         for fault in &artifact.faults {
             let place = [leaf.path, &fault.place].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>();
             self.outcome.diagnostics.push(from_binary(&self.file, Some(place.join("/")), &fault.error));

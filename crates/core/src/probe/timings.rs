@@ -24,6 +24,12 @@ pub enum TimingsError {
         /// The column.
         column: &'static str,
     },
+    /// A column comes twice, so which of the two counts is not known.
+    #[error("the column `{column}` comes twice: keep one of them")]
+    ColumnTwice {
+        /// The column.
+        column: String,
+    },
     /// More than one column says the occupancy.
     #[error("the columns `{first}` and `{second}` both say the occupancy: keep one of them")]
     TwoColumns {
@@ -95,8 +101,14 @@ const COLUMNS: [(Column, &str); 3] =
 pub fn read_timings(input: impl Read, subject: Option<&Subject>) -> Result<ProbeReading, TimingsError> {
     let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(input);
     let headers = reader.headers()?.clone();
-    let place =
-        |name: &str| headers.iter().position(|header| header.trim_start_matches('\u{feff}').eq_ignore_ascii_case(name));
+    let is = |header: &str, name: &str| header.trim_start_matches('\u{feff}').eq_ignore_ascii_case(name);
+    let read_here = COLUMNS.iter().map(|(_, name)| *name).chain(["time"]);
+    for name in read_here {
+        if headers.iter().filter(|header| is(header, name)).count() > 1 {
+            return Err(TimingsError::ColumnTwice { column: name.to_owned() });
+        }
+    }
+    let place = |name: &str| headers.iter().position(|header| is(header, name));
     let mut found = COLUMNS.iter().filter_map(|(column, name)| Some((*column, *name, place(name)?)));
     let (column, first, at) = found.next().ok_or(TimingsError::MissingColumn { column: "shared_dynamic" })?;
     if let Some((_, second, _)) = found.next() {
@@ -233,6 +245,10 @@ mod tests {
         assert!(error("occupancy,time\n1,2\n").contains("no column `shared_dynamic`"));
         assert!(error("percent,ms\n1,2\n").contains("no column `time`"));
         assert!(error("percent,blocks_per_sm,time\n1,2,3\n").contains("both say the occupancy"));
+        assert!(error("percent,time,Time\n1,2,3\n").contains("the column `time` comes twice: keep one of them"));
+        assert!(error("percent,percent,time\n1,2,3\n").contains("the column `percent` comes twice"));
+        let beside = read_timings("run,run,percent,time\n1,2,50,3\n".as_bytes(), None);
+        assert!(beside.is_ok(), "columns that are not read may come as often as they like");
         assert!(error("percent,time\n50,fast\n").starts_with("line 2: `fast` is no time"));
         assert!(error("percent,time\n50,1\n101,1\n").starts_with("line 3: `101` is no percentage"));
         assert!(error("blocks_per_sm,time\n0,1\n").contains("no number of blocks"));

@@ -146,7 +146,8 @@ pub struct KernelRecord {
 /// The shape that a kernel's name states, by the naming scheme of a library.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct NameRecord {
-    /// `xmma`, `cutlass3x`, `cublas`, `nvjet`, `cutlass`, `flash_attention` or `triton` (from its metadata).
+    /// `xmma`, `cutlass3x`, `cublas`, `nvjet`, `cutlass`, `flash_attention`, `mem_eff_attention`, `marlin`, `fused_moe`,
+    /// `cumm`, `bitsandbytes` or `triton` (from its metadata).
     pub family: &'static str,
     /// Tile of a block: M, N and, where named, K. Empty where not named.
     pub tile: Vec<u32>,

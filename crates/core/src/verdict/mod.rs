@@ -8,6 +8,7 @@ mod reconcile;
 mod record;
 mod waits;
 
+use occupant_binary::{Artifact, Source};
 use occupant_profile::ncu::{Report, is_report, unpack};
 use occupant_profile::{Measurement, ProfileError};
 
@@ -31,6 +32,18 @@ impl Default for VerdictOptions {
     fn default() -> Self {
         Self { target: 90.0 }
     }
+}
+
+/// Whether a file is a profiler's, by its content and whatever its name, so that [`measurements`] and [`verdicts`] read it
+/// or say what is wrong with it; other files are for [`crate::inspect`].
+///
+/// # Errors
+/// Where its start can't be read.
+pub fn is_profile(source: &dyn Source) -> std::io::Result<bool> {
+    let length = source.size().min(occupant_profile::START as u64);
+    let start = source.fetch(0, usize::try_from(length).unwrap_or(occupant_profile::START))?;
+    // PTX is text, too.
+    Ok(occupant_profile::is_profile(&start) && Artifact::open(&&*start).is_err())
 }
 
 /// What was measured of the launches of one file, without verdicts, and what is wrong with it.

@@ -29,3 +29,30 @@ pub(crate) fn gpus(flags: &[Gpus]) -> Vec<GpuSelector> {
     }
     gpus
 }
+
+/// The same with each family that `differs` as its models, and a note for each: a person who names `h100` gets an answer for
+/// all that it can be.
+pub(crate) fn models(
+    gpus: Vec<GpuSelector>,
+    differs: impl Fn(&GpuSelector) -> bool,
+    what: &str,
+) -> (Vec<GpuSelector>, Vec<String>) {
+    let (mut found, mut notes): (Vec<GpuSelector>, Vec<String>) = (Vec::new(), Vec::new());
+    for gpu in gpus {
+        let each = if differs(&gpu) { gpu.each_model() } else { vec![gpu.clone()] };
+        if each.len() > 1 {
+            let names = each.iter().map(GpuSelector::name).collect::<Vec<_>>().join(", ");
+            notes.push(format!(
+                "{} stands for {} models that differ in {what}, and each is answered for: {names}",
+                gpu.name(),
+                each.len()
+            ));
+        }
+        for model in each {
+            if !found.contains(&model) {
+                found.push(model);
+            }
+        }
+    }
+    (found, notes)
+}

@@ -153,7 +153,7 @@ pub(crate) struct InspectFlags {
     pub(crate) sass: Option<Sass>,
     /// List device functions that are no kernels too
     #[arg(long)]
-    functions: bool,
+    pub(crate) functions: bool,
     /// List relocatable copies even where executable ones are there
     #[arg(long)]
     relocatable: bool,

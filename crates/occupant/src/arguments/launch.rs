@@ -18,7 +18,7 @@ Examples:
 Exit status: 0 the launch works, 1 it can't, 2 the question could not be
 answered.")]
 pub(crate) struct LaunchOptions {
-    /// GPU model, or a family whose models have the same number of SMs; repeat for several
+    /// GPU model or family; repeat for several. Of a family whose models differ in SMs, each model is answered for
     #[arg(long, value_name = "GPU", required = true)]
     gpu: Vec<Gpus>,
     /// Blocks of the grid, or dimensions such as 16x38

@@ -18,6 +18,7 @@ pub(crate) use budget::BudgetOptions;
 pub(crate) use calc::CalcOptions;
 pub(crate) use explain::ExplainOptions;
 pub(crate) use fit::{FitOptions, SweepOptions};
+pub(crate) use gpus::models;
 pub(crate) use inspect::{InspectFlags, Sort};
 pub(crate) use kernels::KernelFlags;
 pub(crate) use launch::LaunchOptions;

@@ -27,7 +27,8 @@ a plan. Rows of the same occupancy are repeats.
 
 Exit status: 0 answered, 2 it can't be.")]
 pub(crate) struct ProbeFlags {
-    /// A file with the kernel, or a profiler report of a launch; without, the flags of the launch shape say it
+    /// A file with the kernel, or a profiler report of a launch, told by its content; `-` is standard input. Without, the
+    /// flags of the launch shape say it
     #[arg(value_name = "PATH")]
     pub(crate) path: Option<PathBuf>,
     /// Reports of the same kernel at different dynamic shared memory: says what they show

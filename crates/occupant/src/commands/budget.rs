@@ -58,6 +58,8 @@ fn of_files(options: &BudgetOptions) -> anyhow::Result<(Vec<BudgetReport>, bool)
         read.kernels.into_iter().partition(|kernel| kernel.setmaxnreg || !kernel.register_requests.is_empty());
     let kernels = match (asking.is_empty(), others.len()) {
         (true, 1) => others,
+        // What could not be read is told already.
+        (true, 0) => return Ok((Vec::new(), read.failed)),
         (true, number) => {
             let none =
                 "no setmaxnreg in their code; where the source asks for it, the compiler dropped it (ptxas note C7508)";

@@ -42,11 +42,17 @@ pub(crate) fn run(flags: &InspectFlags, output: &mut Output) -> anyhow::Result<S
 /// A filter or a launch that nothing matches is mostly a slip.
 fn note_what_matched_nothing(scan: &mut Scan<'_>, flags: &InspectFlags) {
     let file = flags.paths.first().map_or_else(String::new, |path| path.display().to_string());
-    let Totals { read, not_selected, kernels, filtered, .. } = scan.totals;
+    let Totals { read, not_selected, kernels, filtered, device_functions, .. } = scan.totals;
     let (cubins, architectures) = (count(not_selected.into(), "cubin"), scan.totals.architectures.join(", "));
-    if kernels > 0 && filtered == kernels {
+    // With --functions, what matches may be a device function alone.
+    if kernels > 0 && filtered == kernels && !scan.listed {
+        let functions = if flags.functions && device_functions > 0 {
+            format!(" and {}", count(device_functions.into(), "device function"))
+        } else {
+            String::new()
+        };
         let message = format!(
-            "{} none of {} kernels",
+            "{} none of {} kernels{functions}",
             if flags.has_tile() { "the filters match" } else { "--kernel matches" },
             grouped(kernels.into())
         );

@@ -2,12 +2,12 @@
 
 use anyhow::bail;
 use occupant_core::report::{LaunchMatrix, LaunchReport};
-use occupant_core::{Subject, Tile, launch};
+use occupant_core::{GpuSelector, Subject, Tile, launch};
 use occupant_report::{json, json_line, launch_sheet, launch_text};
 
 use super::Status;
-use crate::arguments::LaunchOptions;
-use crate::output::{Format, Output};
+use crate::arguments::{LaunchOptions, models};
+use crate::output::{self, Format, Output};
 
 pub(crate) fn run(options: &LaunchOptions, output: &mut Output) -> anyhow::Result<Status> {
     let (shape, request) = (options.shape().request(), options.request());
@@ -18,7 +18,10 @@ pub(crate) fn run(options: &LaunchOptions, output: &mut Output) -> anyhow::Resul
         );
     }
     let one = |gpu| launch(&Subject::by_numbers(gpu, shape), &request);
-    let results: Vec<LaunchReport> = options.gpus().into_iter().map(one).collect::<Result<_, _>>()?;
+    let differs = |gpu: &GpuSelector| request.sms.is_none() && gpu.sm_count().is_none();
+    let (gpus, notes) = models(options.gpus(), differs, "SMs");
+    let results: Vec<LaunchReport> = gpus.into_iter().map(one).collect::<Result<_, _>>()?;
+    notes.iter().for_each(|note| output::complain(&format!("note: {note}")));
     let launchable = results.iter().all(|result| result.launchable);
     let text = match (output.format(), results.as_slice()) {
         (Format::Table, several) => {

@@ -9,7 +9,7 @@ use occupant_core::{GpuSelector, InspectOptions, machine, need_by_numbers};
 use occupant_report::{json, json_line, need_numbers_sheet, need_numbers_text, need_sheet, need_svg, need_text};
 
 use super::Status;
-use crate::arguments::NeedFlags;
+use crate::arguments::{NeedFlags, models};
 use crate::file::launches;
 use crate::output::{self, Format, Output};
 use crate::scan::{Keep, Scan, json_lines};
@@ -19,7 +19,10 @@ pub(crate) fn run(flags: &NeedFlags, output: &mut Output) -> anyhow::Result<Stat
     if gpus.is_empty() {
         bail!("which GPU? name a model with --gpu, such as --gpu h100-sxm; `occupant gpus` lists them");
     }
+    let (gpus, notes) =
+        models(gpus, |gpu| matches!(gpu, GpuSelector::Family { .. }), "SMs, clocks, latencies or bandwidth");
     let answerable = answerable(gpus)?;
+    notes.iter().for_each(|note| output::complain(&format!("note: {note}")));
     if flags.of.paths.is_empty() { by_numbers(flags, &answerable, output) } else { of_files(flags, answerable, output) }
 }
 
@@ -79,9 +82,7 @@ fn of_files(flags: &NeedFlags, gpus: Vec<GpuSelector>, output: &mut Output) -> a
         scan.say(Severity::Warning, "filter", "all files".to_owned(), message);
     }
     let failed = scan.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
-    if output.format() != Format::Json {
-        scan.diagnostics.iter().for_each(output::diagnostic);
-    }
+    scan.diagnostics.iter().for_each(output::diagnostic);
     let status = if failed { Status::CouldNot } else { Status::Done };
     let Keep::All(mut kernels) = scan.keep else { return Ok(status) };
     kernels.retain(|kernel| kernel.is_kernel);

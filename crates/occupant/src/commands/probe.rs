@@ -1,63 +1,88 @@
 //! `occupant probe`.
 
-use std::io::Read;
 use std::path::Path;
 
 use anyhow::{Context, bail};
 use occupant_core::probe::{plan, plan_of_launch, read_reports, read_timings};
 use occupant_core::report::{ProbePlan, ProbeReading, ProbeReport, Severity};
-use occupant_core::verdict::measurements;
+use occupant_core::verdict::{is_profile, measurements};
 use occupant_core::{Measurement, Subject};
 use occupant_report::{json, json_line, probe_plan_sheet, probe_plan_text, probe_reading_sheet, probe_reading_text};
 
 use super::Status;
 use crate::arguments::ProbeFlags;
-use crate::file::{lines, whole};
+use crate::file::{Input, lines, whole};
 use crate::output::{self, Format, Output};
-use crate::subjects::subjects;
+use crate::subjects::subjects_opened;
 
 /// Bytes of a report that are read, at most.
 const MOST: u64 = 4 << 30;
 /// Names of kernels that an error lists.
 const LISTED: usize = 5;
 
-pub(crate) fn run(flags: &ProbeFlags, output: &mut Output) -> anyhow::Result<Status> {
-    let report = |path: &&std::path::PathBuf| is_report(path);
-    let profiled = flags.path.as_ref().filter(report);
-    if let Some(file) = &flags.timings {
-        if profiled.is_some() {
-            bail!("--timings takes the launch from a file with the kernel or from flags, not from a report");
+/// What PATH holds, told by its content.
+enum Given {
+    /// A profiler's file.
+    Profile(Vec<u8>),
+    /// Something with kernels; none for a folder, or where there is no PATH.
+    Kernels(Option<Input>),
+}
+
+impl Given {
+    /// Opens PATH once: a pipe can't be opened again.
+    fn open(path: Option<&Path>) -> anyhow::Result<Self> {
+        let Some(path) = path.filter(|path| *path == Path::new("-") || !path.is_dir()) else {
+            return Ok(Self::Kernels(None));
+        };
+        let input = Input::open(path)?;
+        let name = || path.display().to_string();
+        if is_profile(&input).with_context(name)? {
+            return Ok(Self::Profile(input.into_bytes(MOST).with_context(name)?));
         }
-        let name = file.display().to_string();
-        let subject = if flags.path.is_some() || !flags.gpus().is_empty() { Some(subject(flags)?) } else { None };
-        let input = lines(file).with_context(|| name.clone())?;
-        return read(read_timings(input, subject.as_ref()).with_context(|| name.clone())?, output);
+        Ok(Self::Kernels(Some(input)))
+    }
+}
+
+pub(crate) fn run(flags: &ProbeFlags, output: &mut Output) -> anyhow::Result<Status> {
+    if let Some(file) = &flags.timings {
+        return timings(flags, file, output);
     }
     if !flags.reports.is_empty() {
         no_shape(flags)?;
-        let (launches, failed) = launches(flags, &flags.reports)?;
-        let status = read(read_reports(&launches), output)?;
+        let (mut found, mut failed) = (Vec::new(), false);
+        for path in &flags.reports {
+            let bytes = whole(path, MOST).with_context(|| path.display().to_string())?;
+            failed |= launches(flags, path, &bytes, &mut found)?;
+        }
+        let status = read(read_reports(&found), output)?;
         return Ok(if failed { Status::CouldNot } else { status });
     }
-    let plan = match profiled {
-        Some(path) => plan_of_report(flags, path)?,
-        None if !flags.launch.is_empty() => {
+    let plan = match (Given::open(flags.path.as_deref())?, &flags.path) {
+        (Given::Profile(bytes), Some(path)) => plan_of_report(flags, path, &bytes)?,
+        (Given::Kernels(_), _) if !flags.launch.is_empty() => {
             bail!("--launch counts the launches of a report: name one, or use --kernel")
         }
-        None => plan(&subject(flags)?)?,
+        (Given::Kernels(opened), _) => plan(&subject(flags, opened)?)?,
+        (Given::Profile(_), None) => bail!("no file was named"),
     };
     print_plan(plan, output)?;
     Ok(Status::Done)
 }
 
-/// Whether a file is a profiler's, by its content or, where that says nothing, its name.
-fn is_report(path: &Path) -> bool {
-    let mut start = [0; 4];
-    let begins = std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok();
-    let named = path.extension().is_some_and(|extension| {
-        ["ncu-rep", "ncu-repz", "nsight-cuprof-report", "csv"].iter().any(|known| extension == *known)
-    });
-    named || (begins && start == *b"NVR\0")
+/// Reads the times of an experiment; PATH and flags say what was launched.
+fn timings(flags: &ProbeFlags, file: &Path, output: &mut Output) -> anyhow::Result<Status> {
+    let stdin = Path::new("-");
+    if file == stdin && flags.path.as_deref() == Some(stdin) {
+        bail!("PATH and --timings can't both be standard input: save one of them to a file");
+    }
+    let Given::Kernels(opened) = Given::open(flags.path.as_deref())? else {
+        bail!("--timings takes the launch from a file with the kernel or from flags, not from a report");
+    };
+    let name = file.display().to_string();
+    let known = flags.path.is_some() || !flags.gpus().is_empty();
+    let subject = if known { Some(subject(flags, opened)?) } else { None };
+    let input = lines(file).with_context(|| name.clone())?;
+    read(read_timings(input, subject.as_ref()).with_context(|| name.clone())?, output)
 }
 
 /// Flags that a report answers.
@@ -69,7 +94,7 @@ fn no_shape(flags: &ProbeFlags) -> anyhow::Result<()> {
 }
 
 /// The one shape that the flags or a kernel of a file give.
-fn subject(flags: &ProbeFlags) -> anyhow::Result<Subject> {
+fn subject(flags: &ProbeFlags, opened: Option<Input>) -> anyhow::Result<Subject> {
     let gpus = flags.gpus();
     let [_] = gpus.as_slice() else {
         if gpus.is_empty() {
@@ -85,7 +110,7 @@ fn subject(flags: &ProbeFlags) -> anyhow::Result<Subject> {
             bail!("which launch? give its shape, such as --registers 64 --block 256, or name a file and --kernel");
         }
     }
-    let asked = subjects(&flags.of(), &flags.shape, &gpus)?;
+    let asked = subjects_opened(&flags.of(), opened, &flags.shape, &gpus)?;
     let mut known: Vec<Subject> = Vec::new();
     let mut why = String::new();
     for subject in asked.all {
@@ -120,34 +145,35 @@ fn several(number: usize, mut names: Vec<String>, flag: &str) -> String {
     format!("an experiment is of one kernel, and {number} match: narrow it with {flag} ({}{more})", names.join("; "))
 }
 
-/// The launches of reports that the flags ask for, each with its file; and whether something could not be read.
-fn launches(flags: &ProbeFlags, reports: &[std::path::PathBuf]) -> anyhow::Result<(Vec<(String, Measurement)>, bool)> {
-    let (mut found, mut failed) = (Vec::new(), false);
-    for path in reports {
-        let name = path.display().to_string();
-        let bytes = whole(path, MOST).with_context(|| name.clone())?;
-        let (all, faults) = measurements(&name, &bytes).with_context(|| name.clone())?;
-        failed |= faults.iter().any(|fault| fault.severity == Severity::Error);
-        faults.iter().for_each(output::diagnostic);
-        for (index, measured) in all.into_iter().enumerate() {
-            let named = |name: &str| flags.kernel.as_ref().is_none_or(|kernel| kernel.is_match(name));
-            let by_name = named(&measured.name) || measured.mangled.as_deref().is_some_and(named);
-            if by_name && (flags.launch.is_empty() || flags.launch.contains(&index)) {
-                found.push((name.clone(), measured));
-            }
+/// Adds the launches of a report that the flags ask for, each with its file; gives whether something could not be read.
+fn launches(
+    flags: &ProbeFlags,
+    path: &Path,
+    bytes: &[u8],
+    found: &mut Vec<(String, Measurement)>,
+) -> anyhow::Result<bool> {
+    let name = path.display().to_string();
+    let (all, faults) = measurements(&name, bytes).with_context(|| name.clone())?;
+    faults.iter().for_each(output::diagnostic);
+    for (index, measured) in all.into_iter().enumerate() {
+        let named = |name: &str| flags.kernel.as_ref().is_none_or(|kernel| kernel.is_match(name));
+        let by_name = named(&measured.name) || measured.mangled.as_deref().is_some_and(named);
+        if by_name && (flags.launch.is_empty() || flags.launch.contains(&index)) {
+            found.push((name.clone(), measured));
         }
     }
-    Ok((found, failed))
+    Ok(faults.iter().any(|fault| fault.severity == Severity::Error))
 }
 
 /// The plan for the one kernel of a report that the flags leave.
-fn plan_of_report(flags: &ProbeFlags, path: &std::path::PathBuf) -> anyhow::Result<ProbePlan> {
+fn plan_of_report(flags: &ProbeFlags, path: &Path, bytes: &[u8]) -> anyhow::Result<ProbePlan> {
     no_shape(flags)?;
     if !flags.gpus().is_empty() {
         bail!("the GPU comes from the report: leave --gpu away");
     }
-    let (launches, _) = launches(flags, std::slice::from_ref(path))?;
-    let Some((name, measured)) = launches.first() else {
+    let mut found = Vec::new();
+    launches(flags, path, bytes, &mut found)?;
+    let Some((name, measured)) = found.first() else {
         bail!("{}: it holds no launches, or --kernel and --launch leave none of them", path.display());
     };
     let same = |other: &Measurement| {
@@ -157,9 +183,9 @@ fn plan_of_report(flags: &ProbeFlags, path: &std::path::PathBuf) -> anyhow::Resu
             && other.block == measured.block
             && metrics.iter().all(|metric| other.get(metric) == measured.get(metric))
     };
-    if !launches.iter().all(|(_, other)| same(other)) {
-        let names = launches.iter().map(|(_, measured)| measured.name.clone()).collect();
-        bail!(several(launches.len(), names, "--kernel or --launch"));
+    if !found.iter().all(|(_, other)| same(other)) {
+        let names = found.iter().map(|(_, measured)| measured.name.clone()).collect();
+        bail!(several(found.len(), names, "--kernel or --launch"));
     }
     Ok(plan_of_launch(name, measured, &flags.shape.request())?)
 }

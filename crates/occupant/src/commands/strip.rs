@@ -16,7 +16,7 @@ const MOST: u64 = 4 << 30;
 pub(crate) fn run(flags: &StripFlags, output: &mut Output) -> anyhow::Result<Status> {
     let name = || flags.report.display().to_string();
     let to_stdout = flags.output == Path::new("-");
-    if !to_stdout && same_file(&flags.report, &flags.output) {
+    if same_file(&flags.report, &flags.output) {
         bail!("{}: the report itself is not written over; name another file with -o", name());
     }
     let bytes = whole(&flags.report, MOST).with_context(name)?;
@@ -40,19 +40,36 @@ pub(crate) fn run(flags: &StripFlags, output: &mut Output) -> anyhow::Result<Sta
     Ok(Status::Done)
 }
 
-/// Whether two paths are one file, by whatever names.
+/// Whether input and output are one file, by whatever names; `-` is the file that the shell opened.
 fn same_file(input: &Path, output: &Path) -> bool {
-    match (input.canonicalize(), output.canonicalize()) {
-        (Ok(input), Ok(output)) => input == output || same_inode(&input, &output),
-        _ => false,
+    let stream = Path::new("-");
+    if input != stream && output != stream {
+        let (found, written) = (input.canonicalize(), output.canonicalize());
+        if found.is_ok_and(|found| written.is_ok_and(|written| found == written)) {
+            return true;
+        }
     }
+    same_inode(input, output)
 }
 
 #[cfg(unix)]
-fn same_inode(a: &Path, b: &Path) -> bool {
+fn same_inode(input: &Path, output: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
-    let of = |path: &Path| std::fs::metadata(path).map(|found| (found.dev(), found.ino())).ok();
-    of(a).is_some() && of(a) == of(b)
+    let stream = Path::new("-");
+    let read = if input == stream { opened(std::io::stdin()) } else { std::fs::metadata(input).ok() };
+    let written = if output == stream { opened(std::io::stdout()) } else { std::fs::metadata(output).ok() };
+    // A terminal or /dev/null is read and written without harm.
+    let of = |found: Option<std::fs::Metadata>| {
+        found.filter(|found| found.is_file()).map(|found| (found.dev(), found.ino()))
+    };
+    let (read, written) = (of(read), of(written));
+    read.is_some() && read == written
+}
+
+/// What a standard stream is.
+#[cfg(unix)]
+fn opened(stream: impl std::os::fd::AsFd) -> Option<std::fs::Metadata> {
+    std::fs::File::from(stream.as_fd().try_clone_to_owned().ok()?).metadata().ok()
 }
 
 #[cfg(not(unix))]

@@ -46,7 +46,8 @@ pub(crate) fn occupant_fed(arguments: &str, input: &[u8]) -> Run {
     child.wait_with_output().expect("the program ends").into()
 }
 
-fn program(arguments: &str) -> Command {
+/// The program, yet to be started.
+pub(crate) fn program(arguments: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_occupant"));
     command.args(arguments.split_whitespace()).current_dir(fixtures()).env_remove("COLUMNS");
     command

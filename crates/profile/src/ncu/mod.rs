@@ -7,13 +7,11 @@ mod launch;
 mod measure;
 mod metric;
 mod module;
+mod packed;
 mod rule;
 mod session;
 mod strip;
 mod write;
-
-use std::borrow::Cow;
-use std::io::Read;
 
 use crate::error::ProfileError;
 use crate::wire::{Field, Payload, Slice};
@@ -21,22 +19,17 @@ use crate::wire::{Field, Payload, Slice};
 pub use launch::{Launch, Workload};
 pub use metric::{Instance, Metric, Value};
 pub use module::{Module, SourceFile};
+pub use packed::unpack;
+pub(crate) use packed::{is_packed, unpacked_start};
 pub use rule::{Message, Rule, Speedup, SpeedupKind};
 pub use session::{Device, Session};
 pub use strip::{MaskCubin, Removed, Stripped, strip};
 pub use write::{Private, ReportWriter};
 
 /// What a report starts with.
-const MAGIC: &[u8] = b"NVR\0";
-/// What a packed report starts with, that of any zstd frame.
-const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
+pub(crate) const MAGIC: &[u8] = b"NVR\0";
 /// The layout that is read: that of every report from 2018 to 2025 that was seen.
 const VERSION: u64 = 7;
-/// Bytes that a packed report may unpack to.
-const UNPACKED: u64 = 4 << 30;
-/// The same as a multiple of its packed size, beyond what any small one may unpack to: reports pack ten to fifty times.
-const GROWTH: u64 = 1000;
-const SMALL: u64 = 16 << 20;
 
 /// A report, with what its bytes hold.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -54,30 +47,7 @@ pub struct Report<'a> {
 /// Whether a file starts like a report, packed or not.
 #[must_use]
 pub fn is_report(bytes: &[u8]) -> bool {
-    bytes.starts_with(MAGIC) || bytes.starts_with(ZSTD)
-}
-
-/// The bytes of a report, unpacked where it is packed.
-///
-/// # Errors
-/// [`ProfileError::Unpack`] where it is packed and damaged, [`ProfileError::TooLarge`] beyond 4 GiB or a thousand
-/// times its size.
-pub fn unpack(bytes: &[u8]) -> Result<Cow<'_, [u8]>, ProfileError> {
-    if !bytes.starts_with(ZSTD) {
-        return Ok(Cow::Borrowed(bytes));
-    }
-    let decoder =
-        ruzstd::decoding::StreamingDecoder::new(bytes).map_err(|error| ProfileError::Unpack(error.to_string()))?;
-    let mut unpacked = Vec::new();
-    let most = UNPACKED.min((bytes.len() as u64).saturating_mul(GROWTH).saturating_add(SMALL));
-    decoder
-        .take(most.saturating_add(1))
-        .read_to_end(&mut unpacked)
-        .map_err(|error| ProfileError::Unpack(error.to_string()))?;
-    if unpacked.len() as u64 > most {
-        return Err(ProfileError::TooLarge { what: "bytes of an unpacked report", limit: most });
-    }
-    Ok(Cow::Owned(unpacked))
+    bytes.starts_with(MAGIC) || is_packed(bytes)
 }
 
 /// Launches and modules of one report that are read: a million times what profilers write in an hour.
