@@ -129,7 +129,7 @@ pub(crate) fn zstd_reader<'r>(packed: impl Read + 'r) -> std::io::Result<impl Re
 /// A stream that unpacks zstd: by the C library, or in pure Rust where there is no C compiler.
 #[cfg(not(feature = "zstd-c"))]
 pub(crate) fn zstd_reader<'r>(packed: impl Read + 'r) -> std::io::Result<impl Read + 'r> {
-    ruzstd::decoding::StreamingDecoder::new(packed).map_err(|error| std::io::Error::other(error.to_string()))
+    Ok(crate::zstd_frames::Frames::new(packed))
 }
 
 #[cfg(test)]

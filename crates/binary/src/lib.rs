@@ -39,6 +39,8 @@ mod ptx;
 mod reader;
 mod sections;
 mod source;
+#[cfg(not(feature = "zstd-c"))]
+mod zstd_frames;
 
 pub use artifact::{Artifact, Fault, Module};
 pub use compression::{Codec, Workspace};

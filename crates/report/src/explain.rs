@@ -73,10 +73,12 @@ fn kernels(kernels: &[CompiledRecord], width: usize) -> String {
     let mut text = table.render(width);
     text += &format!("\n{}", count(kernels.len() as u64, "kernel"));
     let spilling = kernels.iter().filter(|kernel| spills(kernel)).count();
-    text += &if spilling == 0 {
-        ", none spills".to_owned()
-    } else {
-        format!(", {spilling} with spills (stored+loaded, bytes)")
+    let told = |kernel: &&CompiledRecord| kernel.spill_store_bytes.is_some() && kernel.spill_load_bytes.is_some();
+    text += &match (spilling, kernels.iter().filter(told).count()) {
+        (0, told) if told == kernels.len() => ", none spills".to_owned(),
+        (0, 0) => ", spills not told".to_owned(),
+        (0, told) => format!(", none of the {told} whose spills are told has any"),
+        (spilling, _) => format!(", {spilling} with spills (stored+loaded, bytes)"),
     };
     let assumed =
         kernels.iter().any(|kernel| kernel.occupancy.as_ref().is_some_and(|o| o.basis == Basis::Hypothetical));
