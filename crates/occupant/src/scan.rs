@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 use occupant_core::report::{Diagnostic, KernelLine, KernelRecord, Severity, Totals};
 use occupant_core::{Event, File as CoreFile, InspectOptions, Summary, inspect};
-use occupant_report::append_json_line;
+use occupant_report::{append_json_line, printable};
 
 use crate::file::{Found, Input, Spool, companion, files};
 
@@ -153,13 +153,13 @@ impl<'a> Scan<'a> {
                 Keep::Nothing => {}
             },
         });
-        written?;
         // Of a directory, binaries without device code are usual, and PTX that is not compiled is told once for all of it.
         let worth_saying = |diagnostic: &Diagnostic| {
             found.named || (diagnostic.severity != Severity::Note && diagnostic.code != "no_device_code")
         };
         let without_code = !found.named && outcome.totals.images == 0;
         self.diagnostics.extend(outcome.diagnostics.into_iter().filter(worth_saying));
+        written?;
         if without_code {
             return Ok(());
         }
@@ -237,7 +237,7 @@ struct Progress {
 
 impl Progress {
     fn new(name: &str) -> Self {
-        Self { name: name.to_owned(), started: Instant::now(), bar: None }
+        Self { name: printable(name).into_owned(), started: Instant::now(), bar: None }
     }
 
     fn show(&mut self, done: usize, total: usize) {

@@ -47,3 +47,4 @@ pub use summary::{summary_markdown, summary_sheet, summary_text};
 pub use svg::sweep_svg;
 pub use sweep::{sweep_sheet, sweep_text};
 pub use verdict::{verdict_markdown, verdict_sheet, verdict_text};
+pub use words::printable;
