@@ -658,6 +658,26 @@ mod tests {
     }
 
     #[test]
+    fn no_name_takes_more_than_a_small_stack() {
+        let names = || {
+            let around = |open: &str, middle: &str, close: &str| {
+                (1..100).map(|depth| open.repeat(depth) + middle + &close.repeat(depth)).collect::<Vec<_>>()
+            };
+            let nested =
+                [("J", "i", "E"), ("1aI", "i", "E"), ("N1a1bI", "i", "EE"), ("PF", "v", "vE"), ("M1a", "i", "")];
+            let nested = nested.into_iter().flat_map(|(open, middle, close)| around(open, middle, close));
+            let of_types = nested.chain(["J".repeat(16_000)]).map(|inside| format!("_Z1fI{inside}Evv"));
+            let values = [("ps", "Li1E", ""), ("plLi1E", "Li1E", ""), ("cl", "1x", "E"), ("sr1aI", "i", "EE1b")];
+            let values = values.into_iter().flat_map(|(open, middle, close)| around(open, middle, close));
+            let of_values = values.map(|inside| format!("_Z1fIX{inside}EEvv"));
+            of_types.chain(of_values).chain(around("_ZZ1fv", "", "E1gv")).collect::<Vec<String>>()
+        };
+        // The main thread of Windows has 1 MiB, and the caller needs some of it.
+        let small = std::thread::Builder::new().stack_size(900 << 10);
+        small.spawn(move || names().iter().for_each(|name| drop(crate::demangle(name)))).unwrap().join().unwrap();
+    }
+
+    #[test]
     fn what_would_be_tried_in_vain_again_and_again_is_not_sound() {
         for open in ["nw", "na", "dl", "da", "gsnw", "LA", "LSaI", "LS_I", "cl", "cvU1a", "SaI", "qu"] {
             for start in ["_Z1fDT", "_Z1fIX"] {

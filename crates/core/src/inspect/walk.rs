@@ -105,7 +105,9 @@ impl<'a, T: Send> Walk<'a, T> {
             }
         };
         shorten(&mut diagnostic.message);
-        diagnostic.place.as_mut().map_or((), shorten);
+        if let Some(place) = &mut diagnostic.place {
+            shorten(place);
+        }
         self.outcome.diagnostics.push(diagnostic);
     }
 
