@@ -242,7 +242,7 @@ fn a_bad_entry_does_not_hide_those_behind_it() {
 #[test]
 fn images_over_the_same_bytes_are_bounded() {
     let cubin = cubin();
-    let mut row = vec![0; 64];
+    let mut row = [0; 64];
     row[0] = 2;
     row[8..16].copy_from_slice(&(cubin.len() as u64).to_le_bytes());
     row[28] = 90;
@@ -256,7 +256,7 @@ fn images_over_the_same_bytes_are_bounded() {
 #[test]
 fn blobs_inside_blobs_are_bounded() {
     // Each entry holds the header of another blob, which goes on for ever, and of an entry that leads to the next.
-    let mut link = vec![0; 128];
+    let mut link = [0; 128];
     link[..16].copy_from_slice(&Entry { tail: vec![0; 64], kind: 1, ..Entry::of(Vec::new()) }.bytes()[..16]);
     link[28] = 90;
     link[64..80].copy_from_slice(&fatbin(&[])[..16]);
@@ -382,6 +382,25 @@ fn a_size_that_stands_in_a_pax_header_alone_is_told() {
             said(&outcome, "the size of k.cubin stands in a pax header alone");
         }
     }
+}
+
+#[test]
+fn a_broken_member_is_named_in_few_words() {
+    let cubin = cubin();
+    let size = cubin.len() as u32;
+    let sizes = [size, size, crc(&cubin)];
+    let members = [("lost.cubin".to_owned(), 0, 0x7fff_fff0, sizes), ("k.cubin".to_owned(), 0, 0, sizes)];
+    let outcome = looked_into(&zip_over(&local("k.cubin", 0, &cubin, sizes), &members));
+    assert_eq!((outcome.totals.read, outcome.diagnostics.len()), (1, 1), "{:?}", outcome.diagnostics);
+    assert_eq!(outcome.diagnostics[0].place.as_deref(), Some("lost.cubin"));
+    let mut header = tar::Header::new_ustar();
+    header.set_path("k.cubin").unwrap();
+    header.set_size(cubin.len() as u64);
+    header.set_cksum();
+    let padding = vec![0; cubin.len().next_multiple_of(512) - cubin.len()];
+    let outcome = looked_into(&[header.as_bytes().as_slice(), &cubin, &padding, &[0xff; 512]].concat());
+    assert_eq!(outcome.totals.read, 1);
+    assert!(errors(&outcome).iter().all(|error| error.len() < 300) && !errors(&outcome).is_empty());
 }
 
 #[test]

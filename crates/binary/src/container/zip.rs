@@ -153,7 +153,7 @@ fn beside<'b>(
         let read = open(archive, source, &member, |unpacked| {
             visit.counted(unpacked).take(LARGEST_COMPANION).read_to_end(&mut bytes)
         });
-        match read.map(|read| read.map_err(failed_to_read("packed member"))).flatten() {
+        match read.and_then(|read| read.map_err(failed_to_read("packed member"))) {
             Ok(_) => Some(bytes),
             Err(error) => {
                 visit.fault_if_spent(place, error);
