@@ -4,6 +4,7 @@
 //! Only headers are read here. Not for: unpacking entries, which the caller does one at a time.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use occupant_hardware::Architecture;
@@ -12,7 +13,8 @@ use crate::BinaryError;
 use crate::compression::Codec;
 use crate::cubin;
 use crate::elf::{self, Elf};
-use crate::fatbin::{self, ALIGNMENT, Entry, Image, ImageKind, Payload, SIGNATURE};
+use crate::fatbin::{self, ALIGNMENT, Blob, Budget, Entry, Image, ImageKind, Payload, SIGNATURE};
+use crate::faults::{Fault, Faults};
 use crate::fields::u32_at;
 use crate::host::{DeviceSection, device_sections};
 use crate::ptx;
@@ -27,15 +29,6 @@ pub struct Module {
     pub relocatable: bool,
     /// Its entries.
     pub entries: Vec<Entry>,
-}
-
-/// A part of a file that could not be read; the rest still is.
-#[derive(Debug)]
-pub struct Fault {
-    /// Where.
-    pub place: String,
-    /// What is wrong there.
-    pub error: BinaryError,
 }
 
 /// The device code that a file holds.
@@ -71,7 +64,8 @@ impl Artifact {
         if let Some(architecture) = ptx::target(&start) {
             return Ok(Self::bare(source, ImageKind::Ptx, architecture, false));
         }
-        let mut finder = Finder { source, modules: Vec::new(), faults: Vec::new() };
+        let budget = Budget::of(source);
+        let mut finder = Finder { source, modules: Vec::new(), faults: Faults::default(), budget };
         let covered = match device_sections(source, &start) {
             _ if u32_at(&start, 0) == Some(fatbin::MAGIC) => {
                 let whole = 0..source.size();
@@ -81,7 +75,7 @@ impl Artifact {
             Some(Ok(sections)) => finder.host_sections(sections),
             Some(Err(error)) => {
                 // A cut section table leaves fatbins that the scan still finds.
-                finder.faults.push(Fault { place: String::new(), error });
+                finder.faults.push("", error);
                 Vec::new()
             }
             None => Vec::new(),
@@ -90,7 +84,7 @@ impl Artifact {
         if finder.modules.is_empty() && finder.faults.is_empty() {
             return Err(BinaryError::NoDeviceCode { looks_like: looks_like(&start) });
         }
-        Ok(Self { modules: finder.modules, faults: finder.faults })
+        Ok(Self { modules: finder.modules, faults: finder.faults.all() })
     }
 
     /// A file that is one image.
@@ -106,32 +100,38 @@ impl Artifact {
 struct Finder<'s> {
     source: &'s dyn Source,
     modules: Vec<Module>,
-    faults: Vec<Fault>,
+    faults: Faults,
+    budget: Budget,
 }
 
 impl<'s> Finder<'s> {
     /// Reads the named sections of a host binary; returns the ranges they cover.
     fn host_sections(&mut self, sections: Vec<DeviceSection>) -> Vec<Range<u64>> {
-        let mut covered: Vec<Range<u64>> = Vec::new();
+        // By where they begin: a file can have a hundred thousand of them.
+        let mut covered: BTreeMap<u64, u64> = BTreeMap::new();
         let size = self.source.size();
         for DeviceSection { name, mut range, relocatable } in sections {
             if range.end > size {
                 let (what, offset) = ("device section", range.start);
                 let (needed, available) = (range.end.saturating_sub(offset), size.saturating_sub(offset));
                 let error = BinaryError::Truncated { what, offset, needed, available };
-                self.faults.push(Fault { place: name.clone(), error });
+                self.faults.push(name.clone(), error);
                 range.end = size.max(range.start);
             }
-            if covered.iter().any(|other| other.start < range.end && range.start < other.end) {
+            // Those before do not lie over each other, so the last that begins before the end of this one tells.
+            let before = covered.range(..range.end).next_back();
+            if before.is_some_and(|(_, end)| range.start < *end) {
                 let error =
                     BinaryError::malformed("device section", range.start, "bytes of its own", "another's bytes");
-                self.faults.push(Fault { place: name, error });
+                self.faults.push(name, error);
                 continue;
             }
-            self.section(name, range.clone(), relocatable);
-            covered.push(range);
+            if range.start < range.end {
+                covered.insert(range.start, range.end);
+            }
+            self.section(name, range, relocatable);
         }
-        covered
+        covered.into_iter().map(|(start, end)| start..end).collect()
     }
 
     /// Reads blob after blob of a section; after a fault, on from the next blob.
@@ -139,15 +139,21 @@ impl<'s> Finder<'s> {
         let mut number = 0;
         let mut at = range.start;
         while let Some(start) = self.skip_padding(&place, at..range.end) {
-            let read = fatbin::blob(self.source, start);
-            let (entries, fault, end) = match read {
-                Ok(blob) => (blob.entries, blob.fault, blob.end),
-                Err(error) => (Vec::new(), Some(error), start),
+            let read = fatbin::blob(self.source, start, &mut self.budget);
+            let (fault, end) = match read {
+                Ok(mut blob) => {
+                    let (fault, end) = (blob.fault.take(), blob.end);
+                    self.push(place.clone(), relocatable, blob, &mut number);
+                    (fault, end)
+                }
+                Err(error) => (Some(error), start),
             };
-            self.push(place.clone(), relocatable, entries, &mut number);
             at = end.max(start.saturating_add(ALIGNMENT));
             if let Some(error) = fault {
-                self.faults.push(Fault { place: place.clone(), error });
+                self.faults.push(place.clone(), error);
+                if self.budget.is_spent() {
+                    break;
+                }
                 match self.next_signature(&place, start.saturating_add(ALIGNMENT)..range.end) {
                     Some(found) => at = found,
                     None => break,
@@ -180,7 +186,7 @@ impl<'s> Finder<'s> {
         match read(self.source, at, length, "part of the file") {
             Ok(chunk) => Some(chunk),
             Err(error) => {
-                self.faults.push(Fault { place: place.to_owned(), error });
+                self.faults.push(place.to_owned(), error);
                 None
             }
         }
@@ -208,11 +214,17 @@ impl<'s> Finder<'s> {
     }
 
     /// Adds a module; numbers its images on from `number`.
-    fn push(&mut self, place: String, relocatable: bool, mut entries: Vec<Entry>, number: &mut usize) {
+    fn push(&mut self, place: String, relocatable: bool, blob: Blob, number: &mut usize) {
+        let Blob { mut entries, bad, images, .. } = blob;
         for image in entries.iter_mut().flat_map(|entry| &mut entry.images) {
-            *number = number.saturating_add(1);
-            image.number = *number;
+            image.number = image.number.saturating_add(*number);
         }
+        for (of_blob, error) in bad {
+            let of_section = of_blob.saturating_add(*number);
+            let place = if place.is_empty() { of_section.to_string() } else { format!("{place}/{of_section}") };
+            self.faults.push_images(place, error, 1);
+        }
+        *number = number.saturating_add(images);
         if !entries.is_empty() {
             self.modules.push(Module { place, relocatable, entries });
         }
@@ -234,26 +246,31 @@ impl<'s> Finder<'s> {
         if range.end.saturating_sub(range.start) > LARGEST_SCAN {
             let what = "size of what is to be scanned for fatbins";
             let error = BinaryError::OverLimit { what, limit: LARGEST_SCAN };
-            self.faults.push(Fault { place: String::new(), error });
+            self.faults.push(String::new(), error);
             return;
         }
         let mut at = range.start.checked_next_multiple_of(ALIGNMENT).unwrap_or(range.end);
-        while let Some(found) = self.next_signature("", at..range.end) {
+        while !self.budget.is_spent()
+            && let Some(found) = self.next_signature("", at..range.end)
+        {
             let place = format!("offset {found:#x}");
             at = found.saturating_add(ALIGNMENT);
-            let error = match fatbin::blob(self.source, found) {
-                Ok(blob) => {
-                    let empty = blob.entries.is_empty();
-                    if blob.fault.is_none() {
+            let error = match fatbin::blob(self.source, found, &mut self.budget) {
+                Ok(mut blob) => {
+                    let empty = blob.images == 0;
+                    let fault = blob.fault.take();
+                    if fault.is_none() {
                         at = at.max(blob.end);
                     }
-                    self.push(place.clone(), false, blob.entries, &mut 0);
+                    self.push(place.clone(), false, blob, &mut 0);
                     let nothing = || BinaryError::malformed("fatbin", found, "at least one entry", "none");
-                    blob.fault.or_else(|| empty.then(nothing))
+                    fault.or_else(|| empty.then(nothing))
                 }
                 Err(error) => Some(error),
             };
-            self.faults.extend(error.map(|error| Fault { place, error }));
+            if let Some(error) = error {
+                self.faults.push(place, error);
+            }
         }
     }
 }

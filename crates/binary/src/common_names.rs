@@ -298,6 +298,10 @@ impl<'n> Reader<'n> {
     }
 
     fn template_argument(&mut self, depth: usize) -> Option<Form> {
+        // Packs in packs come here without any type between them.
+        if depth > DEEPEST_READ {
+            return None;
+        }
         match self.peek()? {
             b'L' => self.literal(depth),
             b'J' => {

@@ -107,7 +107,7 @@ impl Unpacking {
     #[cfg(not(feature = "zstd-c"))]
     fn zstd(&mut self, packed: &[u8], size: u64) -> Result<usize, String> {
         self.room.clear();
-        let mut decoder = zstd_reader(packed).map_err(|error| error.to_string())?.take(size.saturating_add(1));
+        let mut decoder = zstd_reader(packed, 0).map_err(|error| error.to_string())?.take(size.saturating_add(1));
         decoder.read_to_end(&mut self.room).map_err(|error| error.to_string())
     }
 }
@@ -120,15 +120,18 @@ fn believe(packed: &[u8], size: u64, ratio: u64) -> Result<(), String> {
     Ok(())
 }
 
-/// A stream that unpacks zstd: by the C library, or in pure Rust where there is no C compiler.
+/// A stream that unpacks zstd: by the C library, or in pure Rust where there is no C compiler. It may look back over two to
+/// the power of `window` bytes, which are kept in memory; the decoder in Rust has a bound of its own.
 #[cfg(feature = "zstd-c")]
-pub(crate) fn zstd_reader<'r>(packed: impl Read + 'r) -> std::io::Result<impl Read + 'r> {
-    zstd::stream::read::Decoder::new(packed)
+pub(crate) fn zstd_reader<'r>(packed: impl Read + 'r, window: u32) -> std::io::Result<impl Read + 'r> {
+    let mut decoder = zstd::stream::read::Decoder::new(packed)?;
+    decoder.window_log_max(window)?;
+    Ok(decoder)
 }
 
 /// A stream that unpacks zstd: by the C library, or in pure Rust where there is no C compiler.
 #[cfg(not(feature = "zstd-c"))]
-pub(crate) fn zstd_reader<'r>(packed: impl Read + 'r) -> std::io::Result<impl Read + 'r> {
+pub(crate) fn zstd_reader<'r>(packed: impl Read + 'r, _window: u32) -> std::io::Result<impl Read + 'r> {
     Ok(crate::zstd_frames::Frames::new(packed))
 }
 

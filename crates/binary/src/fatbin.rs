@@ -161,19 +161,56 @@ impl Entry {
 
 /// The entries of one blob.
 pub(crate) struct Blob {
+    /// Their images are numbered from 1, those of [`Blob::bad`] included.
     pub(crate) entries: Vec<Entry>,
+    /// Images that can't be read, by number. What follows them is read.
+    pub(crate) bad: Vec<(usize, BinaryError)>,
+    /// Images in all.
+    pub(crate) images: usize,
     /// First byte after the blob, aligned.
     pub(crate) end: u64,
     /// What stopped the reading of the blob early.
     pub(crate) fault: Option<BinaryError>,
 }
 
-/// Reads the blob at `offset`. Entries before a fault are kept.
+/// Bytes that entries and their headers may still take. Blobs can be made to lie over each other, and entries to claim the
+/// bytes of others.
+pub(crate) struct Budget {
+    left: u64,
+    allowed: u64,
+}
+
+/// What entries may take, as a multiple of the file that they are in.
+const PASSES: u64 = 4;
+/// What small files may take.
+const LEAST: u64 = 1 << 20;
+
+impl Budget {
+    /// What the entries of a file may take.
+    pub(crate) fn of(source: &dyn Source) -> Self {
+        let allowed = source.size().saturating_mul(PASSES).max(LEAST);
+        Self { left: allowed, allowed }
+    }
+
+    pub(crate) fn is_spent(&self) -> bool {
+        self.left == 0
+    }
+
+    fn take(&mut self, bytes: u64) -> Result<(), BinaryError> {
+        let left = self.left.checked_sub(bytes);
+        self.left = left.unwrap_or(0);
+        let what = "size of fatbin entries that lie over each other";
+        left.map(|_| ()).ok_or(BinaryError::OverLimit { what, limit: self.allowed })
+    }
+}
+
+/// Reads the blob at `offset`. Entries before a fault are kept, and those behind one whose size is known.
 ///
 /// # Errors
 /// [`BinaryError`] where the blob header itself is none.
-pub(crate) fn blob(source: &dyn Source, offset: u64) -> Result<Blob, BinaryError> {
+pub(crate) fn blob(source: &dyn Source, offset: u64, budget: &mut Budget) -> Result<Blob, BinaryError> {
     let header = read(source, offset, BLOB_HEADER, "fatbin header")?;
+    budget.take(ENTRY_HEADER)?;
     let magic = u32_at(&header, 0).unwrap_or(0);
     if magic != MAGIC {
         return Err(BinaryError::malformed("fatbin magic", offset, format!("{MAGIC:#x}"), format!("{magic:#x}")));
@@ -185,21 +222,12 @@ pub(crate) fn blob(source: &dyn Source, offset: u64) -> Result<Blob, BinaryError
     }
     let start = offset.saturating_add(u64::from(header_size));
     let end = start.saturating_add(u64_at(&header, 8).unwrap_or(0));
-    let mut blob =
-        Blob { entries: Vec::new(), end: end.checked_next_multiple_of(ALIGNMENT).unwrap_or(end), fault: None };
+    let aligned = end.checked_next_multiple_of(ALIGNMENT).unwrap_or(end);
+    let mut blob = Blob { entries: Vec::new(), bad: Vec::new(), images: 0, end: aligned, fault: None };
     let mut at = start;
     while end.saturating_sub(at) >= ENTRY_HEADER {
-        match entry(source, at) {
-            Ok((entry, next)) => {
-                blob.entries.push(entry);
-                if next > end {
-                    let (what, needed) = ("fatbin entry", next.saturating_sub(at));
-                    let available = end.saturating_sub(at);
-                    blob.fault = Some(BinaryError::Truncated { what, offset: at, needed, available });
-                    break;
-                }
-                at = next;
-            }
+        match next_entry(source, at, end, &mut blob, budget) {
+            Ok(next) => at = next,
             Err(fault) => {
                 blob.fault = Some(fault);
                 break;
@@ -214,37 +242,106 @@ pub(crate) fn blob(source: &dyn Source, offset: u64) -> Result<Blob, BinaryError
     Ok(blob)
 }
 
-/// Reads the entry header at `at`; also the offset of the next one.
-fn entry(source: &dyn Source, at: u64) -> Result<(Entry, u64), BinaryError> {
+/// Adds the entry at `at`; the offset of the next one.
+///
+/// # Errors
+/// [`BinaryError`] where nothing tells where the next one is.
+fn next_entry(
+    source: &dyn Source,
+    at: u64,
+    end: u64,
+    blob: &mut Blob,
+    budget: &mut Budget,
+) -> Result<u64, BinaryError> {
+    let header = header(source, at)?;
+    let images = blob.images;
+    let read = entry(source, at, &header, &mut blob.images, &mut blob.bad);
+    let next = header.payload_at.saturating_add(header.stored);
+    match read {
+        Ok(entry) => {
+            // Bytes beyond the file are refused when they are read.
+            let bytes = entry.payload.stored.min(source.size());
+            if let Err(error) = budget.take(header.size.saturating_add(bytes)) {
+                blob.images = images;
+                blob.bad.retain(|(number, _)| *number <= images);
+                return Err(error);
+            }
+            blob.entries.extend((!entry.images.is_empty()).then_some(entry));
+        }
+        Err(error) if next <= end && next <= source.size() => {
+            budget.take(header.size)?;
+            blob.images = images.saturating_add(1);
+            blob.bad.push((blob.images, error));
+        }
+        Err(error) => return Err(error),
+    }
+    if next > end {
+        let (what, needed) = ("fatbin entry", next.saturating_sub(at));
+        return Err(BinaryError::Truncated { what, offset: at, needed, available: end.saturating_sub(at) });
+    }
+    Ok(next)
+}
+
+/// What the header of an entry says of its place.
+struct Header<'s> {
+    fixed: Cow<'s, [u8]>,
+    size: u64,
+    payload_at: u64,
+    stored: u64,
+}
+
+/// Reads the header of the entry at `at`, as far as it has to be right for the next entry to be found.
+fn header(source: &dyn Source, at: u64) -> Result<Header<'_>, BinaryError> {
     let fixed = read(source, at, ENTRY_HEADER, "fatbin entry header")?;
-    let word = |offset| u32_at(&fixed, offset).unwrap_or(0);
-    let long = |offset| u64_at(&fixed, offset).unwrap_or(0);
-    let (kind, version) = (u16_at(&fixed, 0).unwrap_or(0), u16_at(&fixed, 2).unwrap_or(0));
-    let header_size = u64::from(word(4));
+    let version = u16_at(&fixed, 2).unwrap_or(0);
+    let header_size = u64::from(u32_at(&fixed, 4).unwrap_or(0));
     if version != ENTRY_VERSION || !(ENTRY_HEADER..=LARGEST_ENTRY_HEADER).contains(&header_size) {
         let found = format!("version {version:#x}, header size {header_size}");
         return Err(BinaryError::malformed("fatbin entry header", at, "version 0x101, header size 64 or more", found));
     }
-    let (stored, flags) = (long(8), long(40));
+    let stored = u64_at(&fixed, 8).unwrap_or(0);
+    let payload_at = at.saturating_add(header_size);
+    if payload_at.saturating_add(stored) <= at {
+        return Err(BinaryError::malformed("fatbin entry size", at, "a size inside the file", stored.to_string()));
+    }
+    Ok(Header { fixed, size: header_size, payload_at, stored })
+}
+
+/// The entry of a header; its images are numbered on from `images`, and those that can't be read are `bad`.
+fn entry(
+    source: &dyn Source,
+    at: u64,
+    header: &Header<'_>,
+    images: &mut usize,
+    bad: &mut Vec<(usize, BinaryError)>,
+) -> Result<Entry, BinaryError> {
+    let word = |offset| u32_at(&header.fixed, offset).unwrap_or(0);
+    let long = |offset| u64_at(&header.fixed, offset).unwrap_or(0);
+    let kind = u16_at(&header.fixed, 0).unwrap_or(0);
+    let (stored, flags) = (header.stored, long(40));
     let codec = codec(flags, word(16), at)?;
-    let offset = at.saturating_add(header_size);
     let payload = Payload {
-        offset,
+        offset: header.payload_at,
         stored: if codec == Codec::Raw { stored } else { u64::from(word(16)) },
         unpacked: if codec == Codec::Raw { stored } else { long(56) },
         codec,
     };
-    let images = if kind == KIND_CONCATENATED {
-        let header = read(source, at, header_size, "fatbin entry header")?;
-        concatenated(&header, at)?
+    let found = if kind == KIND_CONCATENATED {
+        let table = read(source, at, header.size, "fatbin entry header")?;
+        concatenated(&table, at, payload.unpacked)?
     } else {
-        vec![Image { range: None, ..Image::whole(ImageKind::from_number(kind), architecture(word(28), flags, at)?) }]
+        let architecture = architecture(word(28), flags, at)?;
+        vec![Ok(Image::whole(ImageKind::from_number(kind), architecture))]
     };
-    let next = offset.saturating_add(stored);
-    if next <= at {
-        return Err(BinaryError::malformed("fatbin entry size", at, "a size inside the file", stored.to_string()));
+    let mut entry = Entry { payload, images: Vec::new() };
+    for image in found {
+        *images = images.saturating_add(1);
+        match image {
+            Ok(image) => entry.images.push(Image { number: *images, ..image }),
+            Err(error) => bad.push((*images, error)),
+        }
     }
-    Ok((Entry { payload, images }, next))
+    Ok(entry)
 }
 
 fn codec(flags: u64, packed_size: u32, at: u64) -> Result<Codec, BinaryError> {
@@ -268,8 +365,9 @@ fn architecture(sm: u32, flags: u64, at: u64) -> Result<Architecture, BinaryErro
     Ok(Architecture { capability, variant })
 }
 
-/// The table of a concatenated entry: a count, the table's size, then one row an image.
-fn concatenated(header: &[u8], at: u64) -> Result<Vec<Image>, BinaryError> {
+/// The table of a concatenated entry: a count, the table's size, then one row an image. Images of one entry have bytes of
+/// their own: a few times `unpacked`, the entry's size, is what they can take in all.
+fn concatenated(header: &[u8], at: u64, unpacked: u64) -> Result<Vec<Result<Image, BinaryError>>, BinaryError> {
     const TABLE: usize = 0x40;
     const FIRST_ROW: usize = TABLE + 8;
     let beyond = |found: String| {
@@ -281,17 +379,25 @@ fn concatenated(header: &[u8], at: u64) -> Result<Vec<Image>, BinaryError> {
     }
     let mut images = Vec::new();
     let mut row_at = FIRST_ROW;
+    let allowed = unpacked.saturating_mul(PASSES);
+    let mut left = allowed;
     for number in 1..=count {
         let rest = header.get(row_at..).unwrap_or(&[]);
         let row = rest.get(..ROW).ok_or_else(|| beyond(format!("row {number} of {count} beyond its end")))?;
         let start = u64::from(u32_at(row, 4).unwrap_or(0));
         let size = u64_at(row, 8).unwrap_or(0);
-        images.push(Image {
-            kind: ImageKind::from_number(u16_at(row, 0).unwrap_or(0)),
-            architecture: architecture(u32_at(row, 28).unwrap_or(0), u64_at(row, 40).unwrap_or(0), at)?,
-            number: 1,
-            range: Some(start..start.saturating_add(size)),
-        });
+        let target = architecture(u32_at(row, 28).unwrap_or(0), u64_at(row, 40).unwrap_or(0), at);
+        let fits = left.checked_sub(size);
+        left = fits.unwrap_or(left);
+        let what = "size of images that lie over each other";
+        images.push(fits.ok_or(BinaryError::OverLimit { what, limit: allowed }).and(target).map(|architecture| {
+            Image {
+                kind: ImageKind::from_number(u16_at(row, 0).unwrap_or(0)),
+                architecture,
+                number: 1,
+                range: Some(start..start.saturating_add(size)),
+            }
+        }));
         row_at = row_at.saturating_add(row_length(rest));
     }
     Ok(images)

@@ -16,14 +16,9 @@ pub(crate) struct DeviceSection {
     pub(crate) relocatable: bool,
 }
 
-/// What a section of this name holds; Windows cuts names to eight characters.
-fn relocatable(name: &str) -> Option<bool> {
-    match name {
-        ".nv_fatbin" | ".nv_fatb" => Some(false),
-        "__nv_relfatbin" | "__nv_rel" => Some(true),
-        _ => None,
-    }
-}
+/// Names of sections, and whether what they hold is relocatable; Windows cuts names to eight characters.
+const NAMES: [(&str, bool); 4] =
+    [(".nv_fatbin", false), (".nv_fatb", false), ("__nv_relfatbin", true), ("__nv_rel", true)];
 
 /// The device sections of a host binary; `None` where the file is none.
 pub(crate) fn device_sections(source: &dyn Source, start: &[u8]) -> Option<Result<Vec<DeviceSection>, BinaryError>> {
@@ -39,9 +34,10 @@ pub(crate) fn device_sections(source: &dyn Source, start: &[u8]) -> Option<Resul
 fn of_elf(source: &dyn Source) -> Result<Vec<DeviceSection>, BinaryError> {
     let elf = Elf::parse(source)?;
     let found = elf.sections.iter().filter(|section| !section.is_empty_in_file()).filter_map(|section| {
-        let name = String::from_utf8_lossy(elf.name(section)).into_owned();
+        // Only compared: a file can have a hundred thousand sections with long names.
+        let (name, relocatable) = NAMES.into_iter().find(|(name, _)| elf.is_named(section, name))?;
         let range = section.offset..section.offset.saturating_add(section.size);
-        Some(DeviceSection { relocatable: relocatable(&name)?, name, range })
+        Some(DeviceSection { relocatable, name: name.to_owned(), range })
     });
     Ok(found.collect())
 }
@@ -51,9 +47,10 @@ fn of_windows(source: &dyn Source, kind: &'static str) -> Result<Vec<DeviceSecti
     let failed = |error: object::Error| BinaryError::Container { kind, reason: error.to_string() };
     let file = object::File::parse(&cache).map_err(failed)?;
     let found = file.sections().filter_map(|section| {
-        let name = section.name().ok()?.to_owned();
+        let own = section.name_bytes().ok()?;
+        let (name, relocatable) = NAMES.into_iter().find(|(name, _)| name.as_bytes() == own)?;
         let (offset, size) = section.file_range()?;
-        Some(DeviceSection { relocatable: relocatable(&name)?, name, range: offset..offset.saturating_add(size) })
+        Some(DeviceSection { relocatable, name: name.to_owned(), range: offset..offset.saturating_add(size) })
     });
     Ok(found.collect())
 }

@@ -30,6 +30,7 @@ mod cubin;
 mod elf;
 mod error;
 mod fatbin;
+mod faults;
 mod fields;
 mod host;
 mod kernel_name;
@@ -38,11 +39,12 @@ mod names;
 mod ptx;
 mod reader;
 mod sections;
+mod sound_names;
 mod source;
 #[cfg(not(feature = "zstd-c"))]
 mod zstd_frames;
 
-pub use artifact::{Artifact, Fault, Module};
+pub use artifact::{Artifact, Module};
 pub use compression::{Codec, Workspace};
 pub use container::{Leaf, Memory, Store, visit};
 pub use cubin::{
@@ -51,8 +53,9 @@ pub use cubin::{
 };
 pub use error::BinaryError;
 pub use fatbin::{Entry, Image, ImageKind, Payload, Unpacked};
+pub use faults::Fault;
 pub use kernel_name::{NameShape, name_shape};
 pub use loader::{Choice, choose};
-pub use names::{demangle, shorten};
+pub use names::{demangle, in_short, shorten};
 pub use sections::{PlainSection, plain_sections};
 pub use source::{Source, Window};

@@ -1,14 +1,20 @@
 //! Names for reading: demangled, and shortened for a table. A kernel's identity stays its mangled name.
 
-use cpp_demangle::{DemangleNodeType, DemangleOptions, DemangleWrite, Symbol};
 use std::borrow::Cow;
 
+use cpp_demangle::{DemangleNodeType, DemangleOptions, DemangleWrite, ParseOptions, Symbol};
+
 use crate::common_names;
+use crate::sound_names::is_sound;
 
 /// The longest mangled name that is demangled; longer ones could take the demangler too long.
 const LONGEST: usize = 32 << 10;
 /// The longest demangled name that is shown; the longest seen has some 20,000 characters.
 const LONGEST_DEMANGLED: usize = 256 << 10;
+/// Steps in which it is put together.
+const MOST_STEPS: usize = 1 << 20;
+/// Rules within rules that the demangler reads: its own bound.
+const DEEPEST_TREE: u32 = 96;
 
 /// The C++ name, or the name itself where it is none. Names of callees inside a kernel (`$kernel$callee`) and of
 /// statics in separately compiled code (`__nv_static_…__Z…`) are demangled from their C++ part.
@@ -24,25 +30,36 @@ pub fn demangle(name: &str) -> Cow<'_, str> {
     }
 }
 
-/// Any name, by way of its tree.
+/// Any sound name, by way of its tree.
 pub(crate) fn by_tree(mangled: &str) -> Option<String> {
-    let symbol = Symbol::new(mangled).ok()?;
-    let mut text = Bounded(String::new());
+    if !is_sound(mangled) {
+        return None;
+    }
+    let options = ParseOptions::default().recursion_limit(DEEPEST_TREE);
+    let symbol = Symbol::new_with_options(mangled, &options).ok()?;
+    let mut text = Bounded { text: String::new(), steps: 0 };
     symbol.structured_demangle(&mut text, &DemangleOptions::new()).ok()?;
-    Some(text.0)
+    Some(text.text)
 }
 
-/// Text up to a length: a short name can stand for gigabytes, by substitutions of substitutions.
-struct Bounded(String);
+/// Text up to a length, in so many steps: a short name can stand for gigabytes, by substitutions of substitutions, or for
+/// nothing in as many steps.
+struct Bounded {
+    text: String,
+    steps: usize,
+}
 
 impl DemangleWrite for Bounded {
-    fn push_demangle_node(&mut self, _: DemangleNodeType) {}
+    fn push_demangle_node(&mut self, _: DemangleNodeType) {
+        self.steps = self.steps.saturating_add(1);
+    }
 
     fn write_string(&mut self, text: &str) -> std::fmt::Result {
-        if self.0.len().saturating_add(text.len()) > LONGEST_DEMANGLED {
+        self.steps = self.steps.saturating_add(1);
+        if self.text.len().saturating_add(text.len()) > LONGEST_DEMANGLED || self.steps > MOST_STEPS {
             return Err(std::fmt::Error);
         }
-        self.0.push_str(text);
+        self.text.push_str(text);
         Ok(())
     }
 
@@ -74,6 +91,27 @@ pub fn shorten(demangled: &str, width: usize) -> Cow<'_, str> {
     let head: String = plain.chars().take(kept.saturating_sub(tail)).collect();
     let end: String = plain.chars().skip(length.saturating_sub(tail)).collect();
     Cow::Owned(format!("{head}…{end}"))
+}
+
+/// Text without its middle where it is longer than `most` bytes: names in a file can be made as long as one likes.
+#[must_use]
+pub fn in_short(text: &str, most: usize) -> Cow<'_, str> {
+    const LEFT_OUT: char = '…';
+    if text.len() <= most {
+        return Cow::Borrowed(text);
+    }
+    let kept = most.saturating_sub(LEFT_OUT.len_utf8());
+    let tail = kept.checked_div(3).unwrap_or(0);
+    let mut head = kept.saturating_sub(tail);
+    let mut end = text.len().saturating_sub(tail);
+    while !text.is_char_boundary(head) {
+        head = head.saturating_sub(1);
+    }
+    while !text.is_char_boundary(end) {
+        end = end.saturating_add(1);
+    }
+    let (head, end) = (text.get(..head).unwrap_or(""), text.get(end..).unwrap_or(""));
+    Cow::Owned(format!("{head}{LEFT_OUT}{end}"))
 }
 
 /// Cuts the last parenthesis at the outer level and what follows it.

@@ -51,9 +51,10 @@ pub fn plain_sections(source: &dyn Source) -> Result<Vec<PlainSection>, BinaryEr
             return Err(BinaryError::Truncated { what: "section", offset, needed, available });
         };
         let over = BinaryError::OverLimit { what: "size of sections that lie over each other", limit: allowed };
-        budget = budget.checked_sub(section.size).ok_or(over)?;
+        let name = elf.name(section);
+        budget = budget.checked_sub(section.size.saturating_add(name.len() as u64)).ok_or(over)?;
         found.push(PlainSection {
-            name: String::from_utf8_lossy(elf.name(section)).into_owned(),
+            name: String::from_utf8_lossy(name).into_owned(),
             range: section.offset..end,
             loaded: has(SHF_ALLOC),
             compressed: has(SHF_COMPRESSED),

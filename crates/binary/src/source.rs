@@ -9,7 +9,7 @@ use std::ops::Range;
 use crate::BinaryError;
 
 /// The most that one structure (a section of attributes, a symbol table) may take. The largest seen has some 10 MiB.
-const LARGEST_STRUCTURE: u64 = 128 << 20;
+const LARGEST_STRUCTURE: u64 = 64 << 20;
 /// The most that one packed entry may take in a file.
 const LARGEST_PACKED: u64 = 2 << 30;
 

@@ -153,7 +153,11 @@ fn spool(stream: &mut dyn Read) -> io::Result<Input> {
     if (bytes.len() as u64) < LARGEST_IN_MEMORY {
         return Ok(Input::Memory(bytes));
     }
-    let mut file = tempfile::tempfile()?;
+    // The system's word alone would seem to be about the input.
+    let mut file = tempfile::tempfile().map_err(|error| {
+        let folder = std::env::temp_dir();
+        io::Error::new(error.kind(), format!("temporary folder {}: {error}", folder.display()))
+    })?;
     file.write_all(&bytes)?;
     drop(bytes);
     io::copy(stream, &mut file)?;

@@ -4,6 +4,7 @@ use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 
 use clap::{Args, ValueEnum};
 use occupant_core::report::{Diagnostic, Severity};
+use occupant_report::printable;
 
 /// Columns where neither a terminal nor the person says.
 const DEFAULT_WIDTH: usize = 120;
@@ -79,9 +80,7 @@ impl Output {
 /// One line on standard error: names from files and arguments can hold line breaks and worse. Nothing can be done where
 /// even that fails.
 pub(crate) fn complain(line: &str) {
-    let escaped = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
-    let line: String = line.chars().map(escaped).collect();
-    let _ = writeln!(io::stderr(), "{line}");
+    let _ = writeln!(io::stderr(), "{}", printable(line));
 }
 
 /// A diagnostic on standard error.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 use occupant_core::report::{Diagnostic, KernelLine, KernelRecord, Severity, Totals};
 use occupant_core::{Event, File as CoreFile, InspectOptions, Outcome, Summary, inspect};
-use occupant_report::append_json_line;
+use occupant_report::{append_json_line, printable};
 
 use crate::file::{Found, Input, Listed, Spool, companion, files};
 
@@ -183,8 +183,8 @@ impl<'a> Scan<'a> {
                 }
             }
         });
-        written?;
         self.done(found, outcome);
+        written?;
         Ok(())
     }
 
@@ -271,7 +271,7 @@ struct Progress {
 
 impl Progress {
     fn new(name: &str) -> Self {
-        Self { name: name.to_owned(), started: Instant::now(), bar: None }
+        Self { name: printable(name).into_owned(), started: Instant::now(), bar: None }
     }
 
     fn show(&mut self, done: usize, total: usize) {

@@ -1,4 +1,4 @@
-//! Compact JSON, byte for byte as `serde_json` writes it, but faster for long texts: those of a kernel's names are most of
+//! Compact JSON, byte for byte as `serde_json` writes it (but for the controls that [`crate::json`] escapes too), but faster for long texts: those of a kernel's names are most of
 //! a line, and `serde_json` looks at each byte of them. Not for: JSON that people read; that is [`crate::json`].
 
 use std::fmt::Display;
@@ -6,6 +6,8 @@ use std::fmt::Display;
 use serde::Serialize;
 use serde::ser::{self, Error as _, Serializer};
 use serde_json::{Error, Result};
+
+use crate::json::without_controls;
 
 /// Appends a value as compact JSON.
 pub(crate) fn append(to: &mut Vec<u8>, value: &impl Serialize) -> Result<()> {
@@ -30,7 +32,7 @@ impl Writer<'_> {
 /// Whether nothing in a text has to be escaped. Every byte is looked at, without an early end: the compiler makes that
 /// sixteen bytes at a time.
 fn is_plain(text: &str) -> bool {
-    !text.bytes().fold(false, |found, byte| found | (byte < 0x20) | (byte == b'"') | (byte == b'\\'))
+    !text.bytes().fold(false, |found, byte| found | !(0x20..0x7f).contains(&byte) | (byte == b'"') | (byte == b'\\'))
 }
 
 impl<'w, 'v> Serializer for &'w mut Writer<'v> {
@@ -94,7 +96,7 @@ impl<'w, 'v> Serializer for &'w mut Writer<'v> {
 
     fn serialize_str(self, value: &str) -> Result<()> {
         if !is_plain(value) {
-            return serde_json::to_writer(&mut *self.to, value);
+            return self.raw(without_controls(serde_json::to_string(value)?).as_bytes());
         }
         self.to.reserve(value.len() + 2);
         self.to.push(b'"');
@@ -326,7 +328,8 @@ mod tests {
 
     #[test]
     fn the_same_bytes_as_of_serde_json() {
-        for text in ["", "plain", "a \"quoted\" \\ text", "line\nbreak", "nul\0", "wide …", "\u{7f}", "\u{1f}"] {
+        for text in ["", "plain", "a \"quoted\" \\ text", "line\nbreak", "nul\0", "wide …", "\u{7f}\u{9b}", "\u{1f}"]
+        {
             let map = [("k".to_owned(), (i8::MIN, u64::MAX, 0.1)), (text.to_owned(), (0, 0, f32::MAX))];
             let outer = Outer {
                 schema: text,
@@ -338,7 +341,7 @@ mod tests {
             };
             let mut line = Vec::new();
             append(&mut line, &outer).unwrap();
-            assert_eq!(String::from_utf8(line).unwrap(), serde_json::to_string(&outer).unwrap());
+            assert_eq!(String::from_utf8(line).unwrap(), without_controls(serde_json::to_string(&outer).unwrap()));
         }
         let mut line = Vec::new();
         append(&mut line, &[f64::NAN, 1e300, -0.0, 100.0]).unwrap();

@@ -48,4 +48,4 @@ pub use summary::{summary_markdown, summary_sheet, summary_text};
 pub use svg::sweep_svg;
 pub use sweep::{sweep_sheet, sweep_text};
 pub use verdict::{verdict_markdown, verdict_sheet, verdict_text};
-pub use words::{count, grouped};
+pub use words::{count, grouped, printable};

@@ -1,5 +1,7 @@
 //! Rows and named columns, for CSV and Markdown. Not for terminals; that is [`crate::table`].
 
+use crate::words::printable;
+
 /// Rows under column names.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Sheet {
@@ -14,9 +16,10 @@ impl Sheet {
     #[must_use]
     pub fn csv(&self) -> String {
         let mut writer = csv::Writer::from_writer(Vec::new());
-        let written = writer
-            .write_record(&self.columns)
-            .and_then(|()| self.rows.iter().try_for_each(|row| writer.write_record(row)));
+        let written = writer.write_record(&self.columns).and_then(|()| {
+            let printable = |cell: &String| printable(cell).into_owned();
+            self.rows.iter().try_for_each(|row| writer.write_record(row.iter().map(printable)))
+        });
         // A vector takes everything, and rows are as long as the header.
         debug_assert!(written.is_ok(), "{written:?}");
         writer.into_inner().ok().and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default()
@@ -29,7 +32,8 @@ impl Sheet {
         let mut text = line(&mut self.columns.iter().map(|name| (*name).to_owned()));
         text += &line(&mut self.columns.iter().map(|_| "---".to_owned()));
         for row in &self.rows {
-            text += &line(&mut row.iter().map(|cell| cell.replace('|', "\\|").replace('\n', " ")));
+            let cell = |cell: &String| printable(&cell.replace('\n', " ")).replace('|', "\\|");
+            text += &line(&mut row.iter().map(cell));
         }
         text
     }

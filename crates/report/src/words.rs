@@ -56,14 +56,21 @@ pub(crate) fn on_gpu(gpu: &GpuName) -> String {
     }
 }
 
-/// A name from a file, which may hold anything, without what would move the cursor or break a line.
-pub(crate) fn printable(name: &str) -> Cow<'_, str> {
-    if name.chars().any(char::is_control) {
-        let escaped = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
-        Cow::Owned(name.chars().map(escaped).collect())
-    } else {
-        Cow::Borrowed(name)
+/// A name from a file, which may hold anything, without what would move the cursor, break a line or turn the direction of
+/// writing.
+#[must_use]
+pub fn printable(name: &str) -> Cow<'_, str> {
+    if name.bytes().all(|byte| (b' '..=b'~').contains(&byte)) || !name.chars().any(is_unprintable) {
+        return Cow::Borrowed(name);
     }
+    let escaped = |c: char| if is_unprintable(c) { c.escape_default().to_string() } else { c.to_string() };
+    Cow::Owned(name.chars().map(escaped).collect())
+}
+
+/// Control characters, separators of lines and paragraphs, and marks that turn the direction of writing.
+fn is_unprintable(c: char) -> bool {
+    let turns = matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    c.is_control() || turns || matches!(c, '\u{2028}' | '\u{2029}')
 }
 
 /// A percentage without needless zeros: `25`, `62.5`, `2.08`.

@@ -189,10 +189,13 @@ pub(crate) fn hot(loops: &Loops, contents: &[Content], leaves: &[bool], own: &[b
     let is_leaf = |number: &usize| leaves.get(*number).copied().unwrap_or(false);
     // Tensor-core operations matter most, also where short loops are left in their midst.
     let tensor_in_leaves = (0..loops.all.len()).filter(is_leaf).any(|number| of(number).tensor > 0);
-    let innermost_with_tensor = |number: usize| {
-        let inside = loops.all.iter().enumerate().filter(|(_, found)| found.parent == Some(number));
-        of(number).tensor > 0 && inside.into_iter().all(|(inner, _)| of(inner).tensor == 0)
-    };
+    let mut around_tensor = vec![false; loops.all.len()];
+    for (_, found) in loops.all.iter().enumerate().filter(|(number, _)| of(*number).tensor > 0) {
+        if let Some(around) = found.parent.and_then(|parent| around_tensor.get_mut(parent)) {
+            *around = true;
+        }
+    }
+    let innermost_with_tensor = |number: usize| of(number).tensor > 0 && around_tensor.get(number) == Some(&false);
     let is_candidate = |number: &usize| is_leaf(number) || (!tensor_in_leaves && innermost_with_tensor(*number));
     let candidates: Vec<usize> = (0..loops.all.len()).filter(is_candidate).collect();
     // Loops of called functions only where the kernel's own has none: how often a call is made is not known.

@@ -18,7 +18,7 @@ pub(super) fn members(visit: &mut Visit<'_>, source: &dyn Source, path: &str, de
         let name = visit.place(path, member.name());
         let (offset, size) = member.file_range();
         match Window::new(source, offset..offset.saturating_add(size), "library member") {
-            Ok(window) => visit.stored(&window, &name, depth, None)?,
+            Ok(window) => visit.stored(&window, &name, depth, &mut |_| None)?,
             Err(error) => visit.fault(&name, Err(error)),
         }
     }

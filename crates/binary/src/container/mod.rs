@@ -12,10 +12,15 @@ mod tar;
 mod zip;
 mod zip_listing;
 
+use std::borrow::Cow;
+use std::cell::Cell;
 use std::io::{self, Read};
+use std::rc::Rc;
 
+use crate::faults::{Fault, Faults};
+use crate::names::in_short;
 use crate::source::{Source, read};
-use crate::{BinaryError, Fault};
+use crate::{BinaryError, cubin, elf};
 
 use kind::Kind;
 use places::Places;
@@ -24,8 +29,17 @@ use places::Places;
 const DEEPEST: usize = 8;
 /// Files within one file, at most.
 const MOST_MEMBERS: u64 = 1 << 20;
-/// Bytes that one file unpacks to in all, at most.
+/// Bytes that are kept of what one file unpacks to, at most.
 const MOST_UNPACKED: u64 = 8 << 30;
+/// Bytes that are unpacked of one file, those that are passed over or read a second time included: at most this, and no more
+/// than [`UNPACKED_OF_SMALL`] and [`GROWTH`] times the file. A packed file inside a packed file multiplies what each can do.
+const MOST_WORK: u64 = 16 << 30;
+const UNPACKED_OF_SMALL: u64 = 1 << 30;
+const GROWTH: u64 = 256;
+/// Bytes of a path through archives; what is longer loses its middle. Systems have 4,096, and use a tenth of that.
+const LONGEST_PLACE: usize = 1024;
+/// Bytes of a message of the crates that read archives, which can hold parts of the file.
+const LONGEST_REASON: usize = 200;
 /// Bytes from the start of a file that tell what it is; a tar header has its magic at 257.
 const START: u64 = 4096;
 /// The metadata beside a compiled Triton kernel; some kilobytes in practice.
@@ -65,18 +79,63 @@ impl Store for Memory {
 /// Hands every file of `source` to `each`; returns what could not be read. A file that is no archive is its own only
 /// leaf, whatever it is; of the files in archives, those that can't hold device code are left out.
 pub fn visit(source: &dyn Source, store: &dyn Store, each: &mut dyn FnMut(Leaf<'_>)) -> Vec<Fault> {
-    let mut visit = Visit { store, each, faults: Vec::new(), members: 0, unpacked: 0, places: Places::default() };
-    let outcome = visit.file(source, "", 0, None);
+    let allowed = source.size().saturating_mul(GROWTH).saturating_add(UNPACKED_OF_SMALL).min(MOST_WORK);
+    let mut visit = Visit {
+        store,
+        each,
+        faults: Faults::default(),
+        members: 0,
+        unpacked: 0,
+        allowed,
+        left: Rc::new(Cell::new(allowed)),
+        told_spent: false,
+        windows: 0,
+        places: Places::default(),
+    };
+    let outcome = visit.file(source, "", 0, &mut |_| None);
     visit.fault("", outcome);
-    visit.faults
+    visit.faults.all()
+}
+
+/// Gives the metadata beside a member, once that is known to be a cubin.
+type Companion<'c> = &'c mut dyn FnMut(&mut Visit<'_>) -> Option<Vec<u8>>;
+
+/// A stream that unpacks, as far as what is unpacked of the whole file may go.
+struct Counted<R> {
+    stream: R,
+    left: Rc<Cell<u64>>,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let left = self.left.get();
+        if left == 0 {
+            return Err(io::Error::other("too much is unpacked"));
+        }
+        let read = self.stream.read(buffer)?;
+        self.left.set(left.saturating_sub(read as u64));
+        Ok(read)
+    }
+}
+
+/// An error of a crate that reads archives.
+fn failed(kind: &'static str) -> impl Fn(io::Error) -> BinaryError {
+    move |error| BinaryError::Container { kind, reason: in_short(&error.to_string(), LONGEST_REASON).into_owned() }
 }
 
 struct Visit<'a> {
     store: &'a dyn Store,
     each: &'a mut dyn FnMut(Leaf<'_>),
-    faults: Vec<Fault>,
+    faults: Faults,
     members: u64,
+    /// Bytes that were kept.
     unpacked: u64,
+    /// Bytes that may be unpacked, and what is left of them.
+    allowed: u64,
+    left: Rc<Cell<u64>>,
+    told_spent: bool,
+    /// Streams that are open, one inside the other, each with the memory that it looks back to.
+    windows: usize,
     places: Places,
 }
 
@@ -87,11 +146,13 @@ impl Visit<'_> {
         source: &dyn Source,
         path: &str,
         depth: usize,
-        companion: Option<Vec<u8>>,
+        companion: Companion<'_>,
     ) -> Result<(), BinaryError> {
         let start = read(source, 0, source.size().min(START), "start of the file")?;
         let kind = Kind::of(&start);
         if kind == Kind::Leaf {
+            let is_cubin = elf::machine(&start) == Some(cubin::MACHINE);
+            let companion = if is_cubin { companion(self) } else { None };
             (self.each)(Leaf { path, source, companion });
             return Ok(());
         }
@@ -117,7 +178,7 @@ impl Visit<'_> {
         source: &dyn Source,
         path: &str,
         depth: usize,
-        companion: Option<Vec<u8>>,
+        companion: Companion<'_>,
     ) -> Result<(), BinaryError> {
         self.count_member()?;
         let outcome = self.file(source, path, depth.saturating_add(1), companion);
@@ -131,29 +192,47 @@ impl Visit<'_> {
         unpacked: &mut dyn Read,
         path: &str,
         depth: usize,
-        companion: Option<Vec<u8>>,
+        companion: Companion<'_>,
     ) -> Result<(), BinaryError> {
+        match self.keep(unpacked)? {
+            Some(kept) => self.file(kept.as_ref(), path, depth.saturating_add(1), companion),
+            None => Ok(()),
+        }
+    }
+
+    /// What is worth reading of a packed member.
+    fn keep(&mut self, unpacked: &mut dyn Read) -> Result<Option<Box<dyn Source>>, BinaryError> {
         self.count_member()?;
-        let failed = |error: io::Error| BinaryError::Container { kind: "packed member", reason: error.to_string() };
+        let failed = failed("packed member");
         let mut start = Vec::new();
-        unpacked.take(START).read_to_end(&mut start).map_err(failed)?;
+        unpacked.take(START).read_to_end(&mut start).map_err(&failed)?;
         if !kind::can_hold_device_code(&start) {
-            return Ok(());
+            return Ok(None);
         }
         let left = MOST_UNPACKED.saturating_sub(self.unpacked);
         let mut whole = io::Read::chain(start.as_slice(), unpacked).take(left.saturating_add(1));
-        let kept = self.store.keep(&mut whole).map_err(failed)?;
+        let kept = self.store.keep(&mut whole).map_err(&failed)?;
         self.unpacked = self.unpacked.saturating_add(kept.size());
         if self.unpacked > MOST_UNPACKED {
             return Err(BinaryError::OverLimit { what: "size of all that is unpacked", limit: MOST_UNPACKED });
         }
-        self.file(kept.as_ref(), path, depth.saturating_add(1), companion)
+        Ok(Some(kept))
+    }
+
+    /// Counts what a stream gives.
+    fn counted<R: Read>(&self, stream: R) -> Counted<R> {
+        Counted { stream, left: Rc::clone(&self.left) }
     }
 
     /// The path of a member of the archive at `path`, which no other file in these archives has.
     fn place(&mut self, path: &str, member: &[u8]) -> String {
         let member = String::from_utf8_lossy(member);
-        self.places.unique(if path.is_empty() { member.into_owned() } else { format!("{path}/{member}") })
+        let whole = if path.is_empty() { member.into_owned() } else { format!("{path}/{member}") };
+        let short = match in_short(&whole, LONGEST_PLACE) {
+            Cow::Borrowed(_) => whole,
+            Cow::Owned(short) => short,
+        };
+        self.places.unique(short)
     }
 
     fn count_member(&mut self) -> Result<(), BinaryError> {
@@ -164,9 +243,22 @@ impl Visit<'_> {
         Ok(())
     }
 
-    fn fault(&mut self, path: &str, outcome: Result<(), BinaryError>) {
-        if let Err(error) = outcome {
-            self.faults.push(Fault { place: path.to_owned(), error });
+    /// What is read beside a member and breaks off is left out in silence, but not where nothing more may be unpacked.
+    fn fault_if_spent(&mut self, path: &str, error: BinaryError) {
+        if self.left.get() == 0 {
+            self.fault(path, Err(error));
         }
+    }
+
+    fn fault(&mut self, path: &str, outcome: Result<(), BinaryError>) {
+        let Err(mut error) = outcome else { return };
+        // Whatever else is packed breaks off from here on; that is told once.
+        if self.left.get() == 0 && matches!(error, BinaryError::Container { .. }) {
+            if std::mem::replace(&mut self.told_spent, true) {
+                return;
+            }
+            error = BinaryError::OverLimit { what: "size of all that is unpacked", limit: self.allowed };
+        }
+        self.faults.push(path, error);
     }
 }

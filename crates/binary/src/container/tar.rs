@@ -6,7 +6,7 @@ use ::tar::{Archive, Entry, EntryType};
 
 use super::companions::{self, Companions};
 use super::kind::{Kind, starts_like_device_code};
-use super::{MOST_UNPACKED, START, Visit};
+use super::{Counted, START, Visit, failed};
 use crate::compression::zstd_reader;
 use crate::reader::SourceReader;
 use crate::source::Source;
@@ -15,9 +15,10 @@ use crate::{BinaryError, Window};
 /// A name, or the attributes that hold one; the longest path of any system has 32 KiB.
 const LONGEST_NAME: u64 = 64 << 10;
 
-fn failed(kind: &'static str) -> impl Fn(io::Error) -> BinaryError {
-    move |error| BinaryError::Container { kind, reason: error.to_string() }
-}
+/// What a zstd stream may look back over, as a power of two: 128 MiB, which is what packers use at most; 8 MiB where it is
+/// inside of another that is open, since each takes that memory.
+const WINDOW: u32 = 27;
+const NESTED_WINDOW: u32 = 23;
 
 /// A file of a tar.
 enum Member<'e, 'a, R: Read> {
@@ -37,6 +38,7 @@ fn for_each_file<R: Read>(archive: &mut Archive<R>, each: EachFile<'_, R>) -> Re
     let mut long_name: Option<Vec<u8>> = None;
     // Sparse in the newer form: a regular file with its holes in a pax header.
     let mut sparse = false;
+    let mut pax_size = None;
     for entry in archive.entries().map_err(failed("tar"))?.raw(true) {
         let mut entry = entry.map_err(failed("tar"))?;
         match entry.header().entry_type() {
@@ -47,9 +49,11 @@ fn for_each_file<R: Read>(archive: &mut Archive<R>, each: EachFile<'_, R>) -> Re
             EntryType::XHeader => {
                 let records = bounded(&mut entry)?;
                 sparse = memchr::memmem::find(&records, b" GNU.sparse.").is_some();
+                pax_size = pax_value(&records, b" size=");
                 long_name = pax_path(&records).or(long_name);
             }
             kind @ (EntryType::Regular | EntryType::Continuous | EntryType::GNUSparse) => {
+                check_size(&entry, pax_size.take())?;
                 let name = long_name.take().unwrap_or_else(|| entry.path_bytes().into_owned());
                 if std::mem::take(&mut sparse) || kind == EntryType::GNUSparse {
                     each(&name, Member::Sparse)?;
@@ -57,10 +61,23 @@ fn for_each_file<R: Read>(archive: &mut Archive<R>, each: EachFile<'_, R>) -> Re
                     each(&name, Member::Whole(&mut entry))?;
                 }
             }
-            _ => (long_name, sparse) = (None, false),
+            _ => (long_name, sparse, pax_size) = (None, false, None),
         }
     }
     Ok(())
+}
+
+/// A size can stand in a pax header instead, where the crate's reader does not see it and takes the file's bytes for headers.
+fn check_size(entry: &Entry<'_, impl Read>, in_pax: Option<Vec<u8>>) -> Result<(), BinaryError> {
+    let Some(in_pax) = in_pax else { return Ok(()) };
+    let stated: Option<u64> = std::str::from_utf8(&in_pax).ok().and_then(|size| size.parse().ok());
+    let own = entry.header().entry_size().ok();
+    if stated.is_some() && stated == own {
+        return Ok(());
+    }
+    let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
+    let reason = format!("the size of {name} stands in a pax header alone, which is not read; unpack the tar first");
+    Err(failed("tar")(io::Error::other(reason)))
 }
 
 fn sparse(visit: &mut Visit<'_>, place: &str) -> Result<(), BinaryError> {
@@ -111,11 +128,12 @@ fn bounded(entry: &mut impl Read) -> Result<Vec<u8>, BinaryError> {
 /// The name among the records of a pax header, each `LENGTH KEY=VALUE` and a line break; a sparse file's own name wins
 /// over the one of its packed form.
 fn pax_path(header: &[u8]) -> Option<Vec<u8>> {
-    let value = |key: &[u8]| {
-        let at = memchr::memmem::find(header, key)?.checked_add(key.len())?;
-        header.get(at..)?.split(|byte| *byte == b'\n').next().map(<[u8]>::to_vec)
-    };
-    value(b" GNU.sparse.name=").or_else(|| value(b" path="))
+    pax_value(header, b" GNU.sparse.name=").or_else(|| pax_value(header, b" path="))
+}
+
+fn pax_value(header: &[u8], key: &[u8]) -> Option<Vec<u8>> {
+    let at = memchr::memmem::find(header, key)?.checked_add(key.len())?;
+    header.get(at..)?.split(|byte| *byte == b'\n').next().map(<[u8]>::to_vec)
 }
 
 /// A plain tar: its members are read in place.
@@ -129,8 +147,7 @@ pub(super) fn members(visit: &mut Visit<'_>, source: &dyn Source, path: &str, de
         let size = entry.header().entry_size().map_err(failed("tar"))?;
         match Window::new(source, start..start.saturating_add(size), "tar member") {
             Ok(window) if starts_like_device_code(&window) => {
-                let companion = beside.of(visit, &place, name, stream);
-                visit.stored(&window, &place, depth, companion)
+                visit.stored(&window, &place, depth, &mut |visit| beside.of(visit, &place, name, stream))
             }
             Ok(_) => visit.count_member(),
             Err(error) => {
@@ -149,20 +166,36 @@ pub(super) fn packed(
     path: &str,
     depth: usize,
 ) -> Result<(), BinaryError> {
-    let mut unpacked = unpack(source, kind)?;
+    visit.windows = visit.windows.saturating_add(1);
+    let outcome = packed_stream(visit, source, kind, path, depth);
+    visit.windows = visit.windows.saturating_sub(1);
+    outcome
+}
+
+fn packed_stream(
+    visit: &mut Visit<'_>,
+    source: &dyn Source,
+    kind: Kind,
+    path: &str,
+    depth: usize,
+) -> Result<(), BinaryError> {
+    let mut unpacked = unpack(visit, source, kind)?;
     let mut start = Vec::new();
     (&mut unpacked).take(START).read_to_end(&mut start).map_err(failed("packed file"))?;
     let is_tar = Kind::of(&start) == Kind::Tar;
     let mut whole = start.as_slice().chain(unpacked);
     if !is_tar {
-        return visit.packed(&mut whole, path, depth, None);
+        return visit.packed(&mut whole, path, depth, &mut |_| None);
     }
     let mut beside = Beside::default();
     for_each_file(&mut Archive::new(whole), &mut |name, member| {
         let place = visit.place(path, name);
         let Member::Whole(entry) = member else { return sparse(visit, &place) };
-        let companion = beside.of(visit, &place, name, || unpack(source, kind));
-        match visit.packed(entry, &place, depth, companion) {
+        let mut companion = |visit: &mut Visit<'_>| {
+            let again = unpack(visit, source, kind);
+            beside.of(visit, &place, name, || again)
+        };
+        match visit.packed(entry, &place, depth, &mut companion) {
             Err(error @ BinaryError::OverLimit { .. }) => Err(error),
             outcome => {
                 visit.fault(&place, outcome);
@@ -172,14 +205,19 @@ pub(super) fn packed(
     })
 }
 
-/// What a packed file unpacks to, as far as is allowed: members that are skipped are unpacked too.
-fn unpack(source: &dyn Source, kind: Kind) -> Result<impl Read + '_, BinaryError> {
+/// What a packed file unpacks to, counted: members that are skipped are unpacked too.
+fn unpack<'s>(
+    visit: &Visit<'_>,
+    source: &'s dyn Source,
+    kind: Kind,
+) -> Result<Counted<Box<dyn Read + 's>>, BinaryError> {
+    let window = if visit.windows > 1 { NESTED_WINDOW } else { WINDOW };
     let stream = BufReader::new(SourceReader::new(source));
-    let unpacked: Box<dyn Read + '_> = match kind {
+    let unpacked: Box<dyn Read + 's> = match kind {
         Kind::Gzip => Box::new(Gzip { decoder: flate2::bufread::MultiGzDecoder::new(stream), began: false }),
-        _ => Box::new(zstd_reader(stream).map_err(failed("zstd"))?),
+        _ => Box::new(zstd_reader(stream, window).map_err(failed("zstd"))?),
     };
-    Ok(unpacked.take(MOST_UNPACKED))
+    Ok(visit.counted(unpacked))
 }
 
 /// Gzip members one after the other. What follows the last and is no member is padding, as for gzip itself.

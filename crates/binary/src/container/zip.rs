@@ -9,7 +9,8 @@ use ::zip::{CompressionMethod, ZipArchive, ZipReadOptions};
 
 use super::kind::starts_like_device_code;
 use super::zip_listing::{Hidden, Listing, Member};
-use super::{LARGEST_COMPANION, Visit};
+use super::{LARGEST_COMPANION, LONGEST_REASON, Visit, failed as failed_to_read};
+use crate::names::in_short;
 use crate::reader::SourceReader;
 use crate::source::Source;
 use crate::{BinaryError, Window};
@@ -17,7 +18,8 @@ use crate::{BinaryError, Window};
 type Stream<'s> = BufReader<SourceReader<'s>>;
 
 fn failed(error: ZipError) -> BinaryError {
-    BinaryError::Container { kind: "zip", reason: error.to_string() }
+    let reason = in_short(&error.to_string(), LONGEST_REASON).into_owned();
+    BinaryError::Container { kind: "zip", reason }
 }
 
 pub(super) fn members(visit: &mut Visit<'_>, source: &dyn Source, path: &str, depth: usize) -> Result<(), BinaryError> {
@@ -31,29 +33,44 @@ pub(super) fn members(visit: &mut Visit<'_>, source: &dyn Source, path: &str, de
             other => other,
         })?;
     let mut listing = Listing::of(&archive, source)?;
+    // Members have bytes of their own, so all of them have no more than the archive.
+    let mut in_place = source.size();
     for number in 0..listing.len() {
         let Some(member) = listing.member(number).cloned() else { continue };
         let (name, stored) = match describe(&mut archive, source, &member) {
             Ok(Some(described)) => described,
             Ok(None) => continue,
             Err(error) => {
-                visit.fault(path, Err(error));
+                let place = visit.place(path, &listed_name(&archive, &member));
+                visit.fault(&place, Err(error));
                 continue;
             }
         };
         let place = visit.place(path, &name);
-        let beside = listing.companion(&archive, &name);
-        let companion = beside.and_then(|member| read_companion(&mut archive, source, &member));
         if let Some(range) = stored {
+            let (start, size) = (range.start, range.end.saturating_sub(range.start));
             match Window::new(source, range, "stored member") {
-                Ok(window) if starts_like_device_code(&window) => visit.stored(&window, &place, depth, companion)?,
+                Ok(window) if starts_like_device_code(&window) => {
+                    let Some(left) = in_place.checked_sub(size) else {
+                        let (own, found) = ("bytes of its own", "another's bytes");
+                        visit.fault(&place, Err(BinaryError::malformed("stored member", start, own, found)));
+                        visit.count_member()?;
+                        continue;
+                    };
+                    in_place = left;
+                    let companion = &mut beside(&mut archive, &mut listing, source, &name, &place);
+                    visit.stored(&window, &place, depth, companion)?;
+                }
                 Ok(_) => visit.count_member()?,
                 Err(error) => visit.fault(&place, Err(error)),
             }
             continue;
         }
-        let outcome =
-            open(&mut archive, source, &member, |unpacked| visit.packed(unpacked, &place, depth, companion)).flatten();
+        let kept = open(&mut archive, source, &member, |unpacked| visit.keep(&mut visit.counted(unpacked))).flatten();
+        let outcome = kept.and_then(|kept| {
+            let companion = &mut beside(&mut archive, &mut listing, source, &name, &place);
+            kept.map_or(Ok(()), |kept| visit.file(kept.as_ref(), &place, depth.saturating_add(1), companion))
+        });
         let over = matches!(outcome, Err(BinaryError::OverLimit { .. }));
         visit.fault(&place, outcome);
         if over {
@@ -119,9 +136,37 @@ fn with_hidden<T>(
     each(&mut opened.ok_or_else(missing)?)
 }
 
-fn read_companion(archive: &mut ZipArchive<Stream<'_>>, source: &dyn Source, member: &Member) -> Option<Vec<u8>> {
-    let mut bytes = Vec::new();
-    let read = open(archive, source, member, |unpacked| unpacked.take(LARGEST_COMPANION).read_to_end(&mut bytes));
-    read.ok()?.ok()?;
-    Some(bytes)
+/// The name of a member whose own header can't be read.
+fn listed_name(archive: &ZipArchive<Stream<'_>>, member: &Member) -> Vec<u8> {
+    match member {
+        Member::Listed(index) => {
+            let name = archive.name_for_index(*index).and_then(Result::ok);
+            name.map_or_else(Vec::new, |name| name.into_owned().into_bytes())
+        }
+        Member::Hidden(hidden) => hidden.name.clone(),
+    }
+}
+
+/// Reads the `.json` beside a cubin of this name, once it is asked for.
+fn beside<'b>(
+    archive: &'b mut ZipArchive<Stream<'_>>,
+    listing: &'b mut Listing,
+    source: &'b dyn Source,
+    name: &'b [u8],
+    place: &'b str,
+) -> impl FnMut(&mut Visit<'_>) -> Option<Vec<u8>> {
+    move |visit| {
+        let member = listing.companion(archive, name)?;
+        let mut bytes = Vec::new();
+        let read = open(archive, source, &member, |unpacked| {
+            visit.counted(unpacked).take(LARGEST_COMPANION).read_to_end(&mut bytes)
+        });
+        match read.and_then(|read| read.map_err(failed_to_read("packed member"))) {
+            Ok(_) => Some(bytes),
+            Err(error) => {
+                visit.fault_if_spent(place, error);
+                None
+            }
+        }
+    }
 }

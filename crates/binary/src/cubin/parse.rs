@@ -23,8 +23,68 @@ const STACK_UNKNOWN: u32 = u32::MAX;
 const PASSES: u64 = 16;
 /// Functions outside the file that one kernel is said to call, at most.
 const MOST_EXTERNALS: usize = 64;
+/// Attribute streams of one cubin that are told to break off, at most; the others are counted.
+const MOST_FAULTS: usize = 100;
+/// Bytes of a section's name in a message.
+const LONGEST_TOLD: usize = 120;
 /// First toolkit whose ptxas lists spill instructions.
 const FIRST_ANNOTATED: Toolkit = Toolkit { major: 12, minor: 6 };
+
+/// What is wrong with a cubin.
+#[derive(Default)]
+struct Faults {
+    told: Vec<String>,
+    more: usize,
+}
+
+impl Faults {
+    fn tell(&mut self, fault: impl FnOnce() -> String) {
+        if self.told.len() < MOST_FAULTS {
+            self.told.push(fault());
+        } else {
+            self.more = self.more.saturating_add(1);
+        }
+    }
+
+    fn all(mut self) -> Vec<String> {
+        if self.more > 0 {
+            self.told.push(format!("and {} more attribute streams that break off", self.more));
+        }
+        self.told
+    }
+}
+
+/// What symbols may still share: sections can lie over each other, and symbols can have one section, or one name.
+struct Budgets {
+    allowed: u64,
+    code: u64,
+    attributes: u64,
+    names: u64,
+}
+
+impl Budgets {
+    fn of(source: &dyn Source) -> Self {
+        let allowed = source.size().saturating_mul(PASSES);
+        Self { allowed, code: allowed, attributes: allowed, names: allowed }
+    }
+
+    fn take(left: &mut u64, bytes: u64, what: &'static str, allowed: u64) -> Result<(), BinaryError> {
+        *left = left.checked_sub(bytes).ok_or(BinaryError::OverLimit { what, limit: allowed })?;
+        Ok(())
+    }
+
+    fn code(&mut self, bytes: u64) -> Result<(), BinaryError> {
+        Self::take(&mut self.code, bytes, "size of code that symbols share", self.allowed)
+    }
+
+    fn attributes(&mut self, bytes: u64) -> Result<(), BinaryError> {
+        Self::take(&mut self.attributes, bytes, "size of attributes that symbols share", self.allowed)
+    }
+
+    fn names(&mut self, bytes: usize) -> Result<(), BinaryError> {
+        Self::take(&mut self.names, bytes as u64, "size of names that symbols share", self.allowed)
+    }
+}
 
 /// What belongs to one code section.
 #[derive(Default, Clone)]
@@ -64,41 +124,40 @@ pub(super) fn functions(
     architecture: Architecture,
 ) -> Result<(Vec<Function>, Vec<String>), BinaryError> {
     let symbols = elf.symbols(source)?;
-    let mut faults = Vec::new();
-    let facts = module_facts(elf, source, symbols.all.len(), &mut faults)?;
+    let mut faults = Faults::default();
+    let mut budgets = Budgets::of(source);
+    let facts = module_facts(elf, source, symbols.all.len(), &mut faults, &mut budgets)?;
     let belongings = belongings(elf);
     let owners: Vec<Owner<'_>> = owners(elf, &symbols, &belongings);
-    faults.extend(code_without_function(elf, &owners));
-    let mut inner = inner_functions(elf, &symbols, &facts);
+    code_without_function(elf, &owners).into_iter().for_each(|fault| faults.tell(|| fault));
+    let mut inner = inner_functions(elf, &symbols, &facts, &mut budgets)?;
     let mut functions = Vec::with_capacity(owners.len());
-    let allowed = source.size().saturating_mul(PASSES);
-    let (mut budget, mut code_budget) = (allowed, allowed);
     for owner in &owners {
         let mut function = start(owner, &symbols, &facts, architecture);
-        let over = BinaryError::OverLimit { what: "size of code that symbols share", limit: allowed };
-        let size = function.code.end.saturating_sub(function.code.start);
-        code_budget = code_budget.checked_sub(size).ok_or(over)?;
+        budgets.code(function.code.end.saturating_sub(function.code.start))?;
         function.inner = inner.remove(&owner.symbol.section).unwrap_or_default();
         for section in &owner.owned.info {
-            let over = BinaryError::OverLimit { what: "size of attributes that symbols share", limit: allowed };
-            budget = budget.checked_sub(section.size).ok_or(over)?;
+            budgets.attributes(section.size)?;
             let bytes = section.bytes(source, "kernel attributes")?;
             for attribute in Attributes::new(&bytes) {
                 match attribute {
                     Ok(attribute) => apply(&mut function, attribute, &symbols),
-                    Err(at) => faults.push(broken(elf.name(section), at)),
+                    Err(at) => faults.tell(|| broken(elf.name(section), at)),
                 }
             }
         }
+        let externals = function.externals.iter().map(String::len);
+        budgets.names(externals.fold(function.name.len(), usize::saturating_add))?;
         settle_spills(&mut function, elf.kind == ET_REL);
         functions.push(function);
     }
     settle_dynamic_shared(&mut functions, &owners, elf, source);
-    Ok((functions, faults))
+    Ok((functions, faults.all()))
 }
 
 fn broken(section: &[u8], at: u64) -> String {
     let section = String::from_utf8_lossy(section);
+    let section = crate::names::in_short(&section, LONGEST_TOLD);
     format!("{section}: attributes break off at offset {at:#x} of the section")
 }
 
@@ -132,12 +191,18 @@ fn owners<'e>(elf: &'e Elf<'_>, symbols: &'e Symbols<'_>, belongings: &'e [Belon
 }
 
 /// By section index: functions inside a kernel's section.
-fn inner_functions(elf: &Elf<'_>, symbols: &Symbols<'_>, facts: &ModuleFacts) -> HashMap<usize, Vec<Inner>> {
+fn inner_functions(
+    elf: &Elf<'_>,
+    symbols: &Symbols<'_>,
+    facts: &ModuleFacts,
+    budgets: &mut Budgets,
+) -> Result<HashMap<usize, Vec<Inner>>, BinaryError> {
     let mut inner: HashMap<usize, Vec<Inner>> = HashMap::new();
     for (symbol, facts) in symbols.all.iter().zip(&facts.symbols).filter(|(symbol, _)| symbol.kind == STT_FUNC) {
         let code = elf.sections.get(symbol.section).is_some_and(|code| code.flags & SHF_EXECINSTR.0 != 0);
         if code && symbols.first_byte(symbol) == Some(b'$') {
             let name = symbols.name(symbol).into_owned();
+            budgets.names(name.len())?;
             inner.entry(symbol.section).or_default().push(Inner {
                 name,
                 offset: symbol.value,
@@ -145,7 +210,7 @@ fn inner_functions(elf: &Elf<'_>, symbols: &Symbols<'_>, facts: &ModuleFacts) ->
             });
         }
     }
-    inner
+    Ok(inner)
 }
 
 /// By section index: sections that belong to a code section name it in `sh_info`.
@@ -168,16 +233,18 @@ fn module_facts(
     elf: &Elf<'_>,
     source: &dyn Source,
     symbols: usize,
-    faults: &mut Vec<String>,
+    faults: &mut Faults,
+    budgets: &mut Budgets,
 ) -> Result<ModuleFacts, BinaryError> {
     let mut facts = ModuleFacts { symbols: vec![SymbolFacts::default(); symbols], toolkit: None };
     for section in elf.sections.iter().filter(|section| elf.is_named(section, ".nv.info")) {
+        budgets.attributes(section.size)?;
         let bytes = section.bytes(source, "module attributes")?;
         for attribute in Attributes::new(&bytes) {
             let Attribute { code, value } = match attribute {
                 Ok(attribute) => attribute,
                 Err(at) => {
-                    faults.push(broken(elf.name(section), at));
+                    faults.tell(|| broken(elf.name(section), at));
                     continue;
                 }
             };

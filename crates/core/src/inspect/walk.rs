@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use occupant_binary::{Artifact, BinaryError, Leaf, Module, Source, Store, visit};
+use occupant_binary::{Artifact, BinaryError, Leaf, Module, Source, Store, in_short, visit};
 
 use super::names::Names;
 use super::plan::{Job, elf_images, no_image_reason, plan};
@@ -20,6 +20,9 @@ pub(super) struct Walk<'a, T> {
     make: &'a (dyn Fn(Vec<KernelRecord>) -> T + Sync),
     tell: &'a mut dyn FnMut(Event<T>),
     outcome: Outcome,
+    /// Diagnostics that are only counted, and whether any of them is an error.
+    more: usize,
+    more_errors: bool,
     /// Files inside, whether or not with device code.
     leaves: usize,
     names: Arc<Names>,
@@ -29,6 +32,11 @@ pub(super) struct Walk<'a, T> {
     answered: Vec<BTreeSet<String>>,
     missing: Vec<Vec<(String, String)>>,
 }
+
+/// Diagnostics of one file that are told; a file can be made of nothing but faults.
+const MOST_TOLD: usize = 1000;
+/// Bytes of a place or a message: names in a file can be made as long as one likes.
+const LONGEST_TOLD: usize = 2000;
 
 const A_REPORT: &str = "a profiler's report: `occupant verdict FILE` reads it";
 
@@ -52,6 +60,8 @@ impl<'a, T: Send> Walk<'a, T> {
             make,
             tell,
             outcome: Outcome::default(),
+            more: 0,
+            more_errors: false,
             leaves: 0,
             names: Arc::new(Names::new()),
             uncompiled_modules: 0,
@@ -64,7 +74,8 @@ impl<'a, T: Send> Walk<'a, T> {
         self.outcome.totals.files = 1;
         let faults = visit(file.source, store, &mut |leaf| self.leaf(&leaf, file.companion));
         for fault in &faults {
-            self.outcome.diagnostics.push(from_fault(&self.file, fault));
+            let diagnostic = from_fault(&self.file, fault);
+            self.say(diagnostic);
         }
         if self.outcome.totals.images == 0 && self.outcome.diagnostics.is_empty() {
             let looks_like = match self.leaves {
@@ -73,10 +84,12 @@ impl<'a, T: Send> Walk<'a, T> {
                 1 => "an archive of one binary, which has no device code".to_owned(),
                 leaves => format!("an archive of {leaves} binaries, none with device code"),
             };
-            self.outcome.diagnostics.push(from_binary(&self.file, None, &BinaryError::NoDeviceCode { looks_like }));
+            let diagnostic = from_binary(&self.file, None, &BinaryError::NoDeviceCode { looks_like });
+            self.say(diagnostic);
         }
         self.tell_missing();
         self.note_what_has_no_kernels();
+        self.tell_how_many_more();
         self.outcome
     }
 
@@ -93,8 +106,39 @@ impl<'a, T: Send> Walk<'a, T> {
         {
             *looks_like = A_REPORT.to_owned();
         }
-        self.outcome.diagnostics.push(from_binary(&self.file, Some(leaf.path.to_owned()), &error));
+        let diagnostic = from_binary(&self.file, Some(leaf.path.to_owned()), &error);
+        self.say(diagnostic);
         None
+    }
+
+    fn say(&mut self, mut diagnostic: Diagnostic) {
+        if self.outcome.diagnostics.len() >= MOST_TOLD {
+            self.more += 1;
+            self.more_errors |= diagnostic.severity == Severity::Error;
+            return;
+        }
+        let shorten = |text: &mut String| {
+            if text.len() > LONGEST_TOLD {
+                *text = in_short(text, LONGEST_TOLD).into_owned();
+            }
+        };
+        shorten(&mut diagnostic.message);
+        if let Some(place) = &mut diagnostic.place {
+            shorten(place);
+        }
+        self.outcome.diagnostics.push(diagnostic);
+    }
+
+    fn tell_how_many_more(&mut self) {
+        if self.more > 0 {
+            self.outcome.diagnostics.push(Diagnostic {
+                severity: if self.more_errors { Severity::Error } else { Severity::Warning },
+                code: "more".to_owned(),
+                file: self.file.to_string(),
+                place: None,
+                message: format!("and {} more, which are only counted", self.more),
+            });
+        }
     }
 
     fn leaf(&mut self, leaf: &Leaf<'_>, companion: Option<&[u8]>) {
@@ -102,7 +146,10 @@ impl<'a, T: Send> Walk<'a, T> {
         let Some(artifact) = self.open(leaf) else { return };
         for fault in &artifact.faults {
             let place = [leaf.path, &fault.place].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>();
-            self.outcome.diagnostics.push(from_binary(&self.file, Some(place.join("/")), &fault.error));
+            let diagnostic = from_binary(&self.file, Some(place.join("/")), &fault.error);
+            self.say(diagnostic);
+            self.outcome.totals.images += fault.images;
+            self.outcome.totals.failed += fault.images;
         }
         let compiled = |module: &&Module| elf_images(module).next().is_some();
         self.uncompiled_modules += artifact.modules.iter().filter(|module| !compiled(module)).count();
@@ -111,7 +158,7 @@ impl<'a, T: Send> Walk<'a, T> {
         self.outcome.totals.add(&totals);
         let companion = leaf.companion.as_deref().or(companion);
         let metadata = companion.map_or(Ok(None), Metadata::parse).unwrap_or_else(|wrong| {
-            self.outcome.diagnostics.push(Diagnostic {
+            self.say(Diagnostic {
                 severity: Severity::Warning,
                 code: "metadata".to_owned(),
                 file: self.file.to_string(),
@@ -151,7 +198,7 @@ impl<'a, T: Send> Walk<'a, T> {
 
     fn deliver(&mut self, found: Found, reason: &dyn Fn(usize) -> String) {
         self.outcome.totals.add(&found.totals);
-        self.outcome.diagnostics.extend(found.diagnostics);
+        found.diagnostics.into_iter().for_each(|diagnostic| self.say(diagnostic));
         for (gpu, name) in found.answered {
             self.answered[gpu].insert(name);
         }
@@ -204,7 +251,7 @@ impl<'a, T: Send> Walk<'a, T> {
             ),
             (_, 0) => return,
         };
-        self.outcome.diagnostics.push(Diagnostic {
+        self.say(Diagnostic {
             severity: Severity::Note,
             code: "not_compiled".to_owned(),
             file: self.file.to_string(),

@@ -33,10 +33,19 @@ pub(crate) fn run(flags: &InspectFlags, output: &mut Output) -> anyhow::Result<S
         scan.keep_code = SASS_KERNELS;
     }
     for path in &flags.paths {
-        scan.path(path, output.writer())?;
+        if let Err(error) = scan.path(path, output.writer()) {
+            return stopped(&scan, error);
+        }
     }
     note_what_matched_nothing(&mut scan, flags);
     finish(scan, flags, output)
+}
+
+/// Standard output takes no more, such as a pipe whose reader is gone. What went wrong until then is told all the same.
+fn stopped(scan: &Scan<'_>, error: anyhow::Error) -> anyhow::Result<Status> {
+    scan.diagnostics.iter().for_each(output::diagnostic);
+    let failed = scan.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
+    if failed && output::is_broken_pipe(&error) { Ok(Status::CouldNot) } else { Err(error) }
 }
 
 /// A filter or a launch that nothing matches is mostly a slip.
