@@ -5,21 +5,22 @@
 //! Grammar: Itanium C++ ABI, "External Names (a.k.a. Mangling)". Stricter than `cpp_demangle` where a rule is ambiguous and
 //! no kernel's name is known to need it. Not for: the text; that is [`super::names`].
 
+mod expressions;
+
 /// Levels of rules within rules; `cpp_demangle` itself gives up at 96 of its own, which are more to a level.
 const DEEPEST: usize = 96;
 /// `new` and `delete` are read twice by `cpp_demangle` where something behind them is not to its liking.
 const MOST_NEW: usize = 4;
 
-/// Operators by the number of what they work on.
-const UNARY: &[&[u8; 2]] =
-    &[b"ps", b"ng", b"ad", b"de", b"co", b"pp", b"mm", b"nt", b"te", b"sz", b"az", b"nx", b"sp", b"tw"];
-const BINARY: &[&[u8; 2]] = &[
-    b"pl", b"mi", b"ml", b"dv", b"rm", b"an", b"or", b"eo", b"aS", b"pL", b"mI", b"mL", b"dV", b"rM", b"aN", b"oR",
-    b"eO", b"ls", b"rs", b"lS", b"rS", b"eq", b"ne", b"lt", b"gt", b"le", b"ge", b"ss", b"aa", b"oo", b"cm", b"pm",
-    b"ix", b"ds",
-];
-/// Operators that are names of functions beside those that work on one or two.
-const CALLS: &[&[u8; 2]] = &[b"cl", b"qu", b"pt", b"nw", b"na", b"dl", b"da", b"aw"];
+/// Operators, two letters each, by the number of what they work on.
+const UNARY: &[u8] = b"psngaddecoppmmnttesznxaznxsptw";
+const BINARY: &[u8] = b"plmimldvrmanoreoaSpLmImLdVrMaNoReOlsrslSrSeqneltgtlegessaaoocmpmixds";
+/// Those that are names of functions beside them.
+const CALLS: &[u8] = b"clquptnwnadldaaw";
+
+fn is_among(operators: &[u8], code: [u8; 2]) -> bool {
+    operators.chunks_exact(2).any(|known| known == code)
+}
 
 /// Whether a name, with its `_Z`, keeps to the grammar.
 pub(crate) fn is_sound(mangled: &str) -> bool {
@@ -259,8 +260,8 @@ impl Check<'_> {
         if self.take(b"li") {
             return self.identifier();
         }
-        let code = self.rest.first_chunk::<2>()?;
-        let operator = [UNARY, BINARY, CALLS].iter().any(|known| known.contains(&code));
+        let code = *self.rest.first_chunk::<2>()?;
+        let operator = [UNARY, BINARY, CALLS].iter().any(|known| is_among(known, code));
         self.skip(2).filter(|()| operator)
     }
 
@@ -311,6 +312,10 @@ impl Check<'_> {
         self.until_end(Self::argument)
     }
 
+    fn maybe_arguments(&mut self) -> Option<()> {
+        if self.peek() == Some(b'I') { self.arguments() } else { Some(()) }
+    }
+
     fn argument(&mut self) -> Option<()> {
         self.deeper(|check| match check.peek()? {
             b'X' => {
@@ -353,9 +358,10 @@ impl Check<'_> {
             self.know();
             return Some(());
         }
+        if let Some(bytes) = self.builtin() {
+            return self.skip(bytes);
+        }
         match (self.peek()?, self.second()) {
-            (b'v' | b'w' | b'b' | b'c' | b'a' | b'h' | b's' | b't' | b'i' | b'j' | b'l' | b'm' | b'x' | b'y', _)
-            | (b'n' | b'o' | b'f' | b'd' | b'e' | b'g' | b'z', _) => return self.skip(1),
             (b'u', _) => {
                 self.skip(1)?;
                 return self.identifier();
@@ -404,6 +410,15 @@ impl Check<'_> {
         Some(())
     }
 
+    /// The letters of a type that is built in.
+    fn builtin(&self) -> Option<usize> {
+        match (self.peek()?, self.second()) {
+            (b'D', Some(b'n' | b'a' | b'c' | b'e' | b'f' | b'h' | b'i' | b'u' | b's')) => Some(2),
+            (letter, _) if b"vwbcahstijlmxynofdegz".contains(&letter) => Some(1),
+            _ => None,
+        }
+    }
+
     fn function(&mut self) -> Option<()> {
         self.must(b"F")?;
         let _ = self.take(b"Y");
@@ -434,7 +449,6 @@ impl Check<'_> {
     /// Types that begin with `D`.
     fn of_d(&mut self, second: u8) -> Option<()> {
         match second {
-            b'n' | b'a' | b'c' | b'e' | b'f' | b'h' | b'i' | b'u' | b's' => return self.skip(2),
             b'F' => {
                 self.skip(2)?;
                 return if self.digits() > 0 { self.must(b"_").or_else(|| self.must(b"b")) } else { None };
@@ -461,177 +475,6 @@ impl Check<'_> {
         }
         self.know();
         Some(())
-    }
-
-    fn expression(&mut self) -> Option<()> {
-        self.deeper(|check| match check.peek()? {
-            b'L' => check.literal(),
-            b'T' => check.parameter(),
-            b'0'..=b'9' => check.base_name(),
-            b'f' if matches!(check.second(), Some(b'p')) => check.function_parameter(),
-            b'f' if check.rest.get(2).is_some_and(u8::is_ascii_digit) => check.function_parameter(),
-            _ => check.operation(),
-        })
-    }
-
-    fn function_parameter(&mut self) -> Option<()> {
-        self.skip(1)?;
-        if self.take(b"L") {
-            self.digits();
-        }
-        self.must(b"p")?;
-        self.qualifiers();
-        if self.take(b"T") {
-            return Some(());
-        }
-        self.digits();
-        self.must(b"_")
-    }
-
-    fn operation(&mut self) -> Option<()> {
-        let code = *self.rest.first_chunk::<2>()?;
-        if matches!(&code, b"on" | b"dn") {
-            return self.base_name();
-        }
-        self.skip(2)?;
-        match &code {
-            b"cl" => {
-                self.expression()?;
-                self.until_end(Self::expression)
-            }
-            b"cv" => {
-                self.any_type()?;
-                if self.take(b"_") { self.until_end(Self::expression) } else { self.expression() }
-            }
-            b"tl" => {
-                self.any_type()?;
-                self.until_end(Self::expression)
-            }
-            b"il" => self.until_end(Self::expression),
-            b"dc" | b"sc" | b"cc" | b"rc" => {
-                self.any_type()?;
-                self.expression()
-            }
-            b"ti" | b"st" | b"at" => self.any_type(),
-            b"dt" | b"pt" => {
-                self.expression()?;
-                self.unqualified()?;
-                if self.peek() == Some(b'I') { self.arguments() } else { Some(()) }
-            }
-            b"sZ" if self.peek() == Some(b'T') => self.parameter(),
-            b"sZ" => self.function_parameter(),
-            b"sP" => self.until_end(Self::argument),
-            b"fl" | b"fr" => {
-                self.operator()?;
-                self.expression()
-            }
-            b"fL" | b"fR" => {
-                self.operator()?;
-                self.expression()?;
-                self.expression()
-            }
-            b"tr" => Some(()),
-            b"qu" => (0..3).try_for_each(|_| self.expression()),
-            b"gs" => self.global(),
-            b"sr" => self.of_scope(),
-            b"nw" | b"na" | b"dl" | b"da" => self.new_or_delete(&code),
-            b"pp" | b"mm" => {
-                let _ = self.take(b"_");
-                self.expression()
-            }
-            code if UNARY.contains(&code) => self.expression(),
-            code if BINARY.contains(&code) => {
-                self.expression()?;
-                self.expression()
-            }
-            _ => None,
-        }
-    }
-
-    /// What can come after `gs`, the global scope.
-    fn global(&mut self) -> Option<()> {
-        match self.rest.first_chunk::<2>()? {
-            code @ (b"nw" | b"na" | b"dl" | b"da") => {
-                let code = *code;
-                self.skip(2)?;
-                self.new_or_delete(&code)
-            }
-            b"sr" => {
-                self.skip(2)?;
-                self.levels()
-            }
-            _ => self.base_name(),
-        }
-    }
-
-    fn new_or_delete(&mut self, code: &[u8; 2]) -> Option<()> {
-        self.new = self.new.saturating_add(1);
-        if self.new > MOST_NEW {
-            return None;
-        }
-        if matches!(code, b"dl" | b"da") {
-            return self.expression();
-        }
-        while !self.take(b"_") {
-            self.expression()?;
-        }
-        self.any_type()?;
-        if self.take(b"E") {
-            return Some(());
-        }
-        self.must(b"pi")?;
-        self.until_end(Self::expression)
-    }
-
-    /// A name in a scope, after `sr`.
-    fn of_scope(&mut self) -> Option<()> {
-        if self.take(b"N") {
-            self.scope_type()?;
-            return self.levels();
-        }
-        if self.peek()?.is_ascii_digit() {
-            return self.levels();
-        }
-        self.scope_type()?;
-        self.base_name()
-    }
-
-    /// Scopes up to `E`, then the name.
-    fn levels(&mut self) -> Option<()> {
-        self.simple_name()?;
-        self.until_end(Self::simple_name)?;
-        self.base_name()
-    }
-
-    fn scope_type(&mut self) -> Option<()> {
-        match self.peek()? {
-            b'S' => return self.substitution(),
-            b'D' if matches!(self.second(), Some(b't' | b'T')) => self.decltype()?,
-            _ => {
-                self.parameter()?;
-                if self.peek() == Some(b'I') {
-                    self.arguments()?;
-                }
-            }
-        }
-        self.know();
-        Some(())
-    }
-
-    fn simple_name(&mut self) -> Option<()> {
-        self.identifier()?;
-        if self.peek() == Some(b'I') { self.arguments() } else { Some(()) }
-    }
-
-    fn base_name(&mut self) -> Option<()> {
-        if self.take(b"on") {
-            self.operator()?;
-            return if self.peek() == Some(b'I') { self.arguments() } else { Some(()) };
-        }
-        if self.take(b"dn") && !self.peek()?.is_ascii_digit() {
-            return self.scope_type();
-        }
-        self.simple_name()
     }
 }
 

@@ -65,7 +65,8 @@ mod tests {
 
     #[test]
     fn all_frames_are_read_and_skippable_ones_passed_over() {
-        let packed = |bytes: &[u8]| ruzstd::encoding::compress_to_vec(bytes, ruzstd::encoding::CompressionLevel::Fastest);
+        let packed =
+            |bytes: &[u8]| ruzstd::encoding::compress_to_vec(bytes, ruzstd::encoding::CompressionLevel::Fastest);
         let long = vec![7; 300_000];
         let skippable = [&[0x53, 0x2a, 0x4d, 0x18, 5, 0, 0, 0][..], b"sizes"].concat();
         let stream = [skippable.clone(), packed(b"one "), packed(&long), skippable.clone(), packed(b" two")].concat();

@@ -17,8 +17,10 @@ impl Sheet {
     pub fn csv(&self) -> String {
         let mut writer = csv::Writer::from_writer(Vec::new());
         let written = writer.write_record(&self.columns).and_then(|()| {
-            let printable = |cell: &String| printable(cell).into_owned();
-            self.rows.iter().try_for_each(|row| writer.write_record(row.iter().map(printable)))
+            self.rows.iter().try_for_each(|row| {
+                row.iter().try_for_each(|cell| writer.write_field(&*printable(cell)))?;
+                writer.write_record(None::<&[u8]>)
+            })
         });
         // A vector takes everything, and rows are as long as the header.
         debug_assert!(written.is_ok(), "{written:?}");

@@ -72,8 +72,7 @@ impl Flow {
         if count == 0 {
             return Self::default();
         }
-        let inner: Vec<usize> =
-            known.inner.iter().filter_map(|offset| number_of(i64::from(*offset), count)).collect();
+        let inner: Vec<usize> = known.inner.iter().filter_map(|offset| number_of(i64::from(*offset), count)).collect();
         let mut steps = Steps::new(code, known);
         let mut flow = Self::of(&steps, &inner, count);
         if !flow.calls.is_empty() {

@@ -11,7 +11,7 @@ use super::LARGEST_COMPANION;
 use crate::BinaryError;
 
 /// Bytes of metadata and names that are kept of one archive. A cache of ten thousand kernels has some 30 MB.
-const MOST_KEPT: u64 = 256 << 20;
+const MOST_KEPT: u64 = 64 << 20;
 
 /// What a cubin's name ends with.
 const CUBIN: &[u8] = b".cubin";

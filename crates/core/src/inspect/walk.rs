@@ -144,13 +144,7 @@ impl<'a, T: Send> Walk<'a, T> {
     fn leaf(&mut self, leaf: &Leaf<'_>, companion: Option<&[u8]>) {
         self.leaves += 1;
         let Some(artifact) = self.open(leaf) else { return };
-        for fault in &artifact.faults {
-            let place = [leaf.path, &fault.place].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>();
-            let diagnostic = from_binary(&self.file, Some(place.join("/")), &fault.error);
-            self.say(diagnostic);
-            self.outcome.totals.images += fault.images;
-            self.outcome.totals.failed += fault.images;
-        }
+        self.say_faults(&artifact, leaf.path);
         let compiled = |module: &&Module| elf_images(module).next().is_some();
         self.uncompiled_modules += artifact.modules.iter().filter(|module| !compiled(module)).count();
         let names = Arc::clone(&self.names);
@@ -194,6 +188,17 @@ impl<'a, T: Send> Walk<'a, T> {
             }
             (self.tell)(Event::Progress { done, total });
         });
+    }
+
+    /// What of a file could not be read, with the images that are lost with it.
+    fn say_faults(&mut self, artifact: &Artifact, path: &str) {
+        for fault in &artifact.faults {
+            let place = [path, &fault.place].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>();
+            let diagnostic = from_binary(&self.file, Some(place.join("/")), &fault.error);
+            self.say(diagnostic);
+            self.outcome.totals.images += fault.images;
+            self.outcome.totals.failed += fault.images;
+        }
     }
 
     fn deliver(&mut self, found: Found, reason: &dyn Fn(usize) -> String) {
