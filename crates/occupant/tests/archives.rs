@@ -185,6 +185,32 @@ fn a_triton_cache_is_exact_as_a_directory_and_in_archives() {
 }
 
 /// `bytes` with every `from` made `to`, which is as long: writers of zip files refuse names that come twice.
+/// A kernel without an image for the GPU stays one, whatever else in the archive has its name.
+#[test]
+fn kernels_of_one_name_in_two_binaries_are_two() {
+    let folder = scratch("two_targets");
+    let cubins = ["sm_90", "sm_100"].map(|target| {
+        (
+            format!("{target}/matmul.cubin"),
+            fs::read(fixtures().join("../triton").join(target).join("matmul.cubin")).unwrap(),
+        )
+    });
+    let members: Vec<(&str, &[u8])> = cubins.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice())).collect();
+    for (ending, bytes) in archives(&members) {
+        let path = folder.join(format!("cache.{ending}"));
+        fs::write(&path, bytes).unwrap();
+        let run = occupant(&format!("inspect {} --format jsonl --gpu b200", path.display()));
+        let told: Vec<(String, bool)> = run
+            .stdout
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .map(|kernel: Value| (kernel["member"].as_str().unwrap().to_owned(), kernel["registers"].is_null()))
+            .collect();
+        let expected = [("sm_90/matmul.cubin".to_owned(), true), ("sm_100/matmul.cubin".to_owned(), false)];
+        assert_eq!(told, expected, "{ending}");
+    }
+}
+
 fn renamed(mut bytes: Vec<u8>, from: &str, to: &str) -> Vec<u8> {
     assert_eq!(from.len(), to.len());
     for at in 0..bytes.len() - from.len() {

@@ -123,6 +123,7 @@ shows! {
     inspect_json: "inspect plain.sm_90.cubin --json";
     inspect_jsonl: "inspect plain.sm_90.cubin --format jsonl";
     inspect_csv: "inspect plain.sm_90.cubin --format csv";
+    inspect_markdown_names: "inspect ../triton --format markdown --names";
     inspect_markdown: "inspect plain.sm_90.cubin --format markdown";
     calc: "calc --gpu h100-sxm --registers 128 --block 256 --shared-dynamic 48K --width 80";
     calc_json: "calc --gpu h100-sxm --registers 128 --block 256 --shared-dynamic 48K --json";

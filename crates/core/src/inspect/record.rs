@@ -41,7 +41,7 @@ pub(super) fn of_function(
     let notes = notes(place, function, limits, &answer, tensor_columns, stack_in_l1.as_ref());
     KernelRecord {
         entry: Some(Arc::clone(place.entry)),
-        member: Some(place.member).filter(|member| !member.is_empty()).map(Arc::from),
+        member: of_archive(place.member),
         arch: Some(place.architecture.to_string()),
         is_kernel: function.is_kernel,
         registers: function.registers,
@@ -70,8 +70,19 @@ pub(super) fn of_function(
 }
 
 /// The record of a kernel of which only the name is known for this GPU.
-pub(super) fn without_image(file: &Arc<str>, named: &Named, gpu: GpuName, reason: String) -> KernelRecord {
-    empty(file, named, Some(gpu), Answer::unknown(reason))
+pub(super) fn without_image(
+    file: &Arc<str>,
+    member: &str,
+    named: &Named,
+    gpu: GpuName,
+    reason: String,
+) -> KernelRecord {
+    KernelRecord { member: of_archive(member), ..empty(file, named, Some(gpu), Answer::unknown(reason)) }
+}
+
+/// The path of a binary in an archive, where it is in one.
+fn of_archive(member: &str) -> Option<Arc<str>> {
+    Some(member).filter(|member| !member.is_empty()).map(Arc::from)
 }
 
 fn empty(file: &Arc<str>, named: &Named, gpu: Option<GpuName>, answer: Answer) -> KernelRecord {

@@ -87,7 +87,6 @@ impl<'a, T: Send> Walk<'a, T> {
             let diagnostic = from_binary(&self.file, None, &BinaryError::NoDeviceCode { looks_like });
             self.say(diagnostic);
         }
-        self.tell_missing();
         self.note_what_has_no_kernels();
         self.tell_how_many_more();
         self.outcome
@@ -188,6 +187,7 @@ impl<'a, T: Send> Walk<'a, T> {
             }
             (self.tell)(Event::Progress { done, total });
         });
+        self.tell_missing(leaf.path);
     }
 
     /// What of a file could not be read, with the images that are lost with it.
@@ -218,17 +218,19 @@ impl<'a, T: Send> Walk<'a, T> {
         }
     }
 
-    /// Kernels that no module has an image of for a GPU.
-    fn tell_missing(&mut self) {
+    /// Kernels of a binary that none of its modules has an image of for a GPU. Another binary in the same archive can have a
+    /// kernel of that name, and it is another kernel, as it is where both lie in a directory.
+    fn tell_missing(&mut self, member: &str) {
         for (number, gpu) in self.options.gpus.iter().enumerate() {
+            let mut answered = std::mem::take(&mut self.answered[number]);
             for (name, reason) in std::mem::take(&mut self.missing[number]) {
                 let known = self.names.get(&name);
                 let named = known.get();
-                if !self.options.matches(&name, named) || !self.answered[number].insert(name.clone()) {
+                if !self.options.matches(&name, named) || !answered.insert(name) {
                     continue;
                 }
                 let gpu = GpuName { name: gpu.name(), compute_capability: gpu.capability().to_string() };
-                let record = record::without_image(&self.file, named, gpu, reason);
+                let record = record::without_image(&self.file, member, named, gpu, reason);
                 (self.tell)(Event::Kernels((self.make)(vec![record])));
             }
         }

@@ -122,59 +122,55 @@ fn name(value: impl Serialize) -> String {
     }
 }
 
-/// The kernels as a Markdown table and a line of totals, for a pull request or a report. Kernels without an image for the
-/// GPU are told below the table.
+/// The kernels as a Markdown table and a line of totals, for a pull request or a report; with `names`, what names tell.
+/// Kernels without an image for the GPU are told below the table.
 #[must_use]
-pub fn inspect_markdown(report: &InspectReport) -> String {
+pub fn inspect_markdown(report: &InspectReport, names: bool) -> String {
     let listed: Vec<&KernelRecord> = report.kernels.iter().filter(|kernel| kernel.entry.is_some()).collect();
-    let with_gpu = listed.iter().any(|kernel| kernel.gpu.is_some());
+    let all: Vec<Vec<String>> = listed.iter().map(|kernel| cells(kernel)).collect();
     let places: Vec<Place<'_>> = listed.iter().map(|kernel| Place::of(kernel)).collect();
     let with_file = places.iter().any(|place| *place != places[0] || place.member.is_some());
-    let mut columns =
-        vec!["kernel", "arch", "registers", "shared memory", "block", "blocks per SM", "occupancy", "limited by"];
-    let with_spills = listed.iter().any(|kernel| spills_anything(kernel));
-    if with_spills {
-        columns.insert(4, "spills");
-    }
-    if with_gpu {
-        columns.insert(1, "gpu");
-    }
-    if with_file {
-        columns.insert(1, "file");
-    }
-    let row = |(kernel, file): (&&KernelRecord, String)| {
-        let found = kernel.occupancy.as_ref();
-        let limit = match (kernel.launchable, found) {
-            (Some(false), _) | (None, _) => kernel.reason.clone().unwrap_or_default(),
-            (_, Some(found)) => found.limiters.iter().map(|name| resource(name)).collect::<Vec<_>>().join(", "),
-            (_, None) => String::new(),
-        };
-        let all = cells(kernel);
-        let mut row = vec![
-            format!("`{}`", printable(&all[0]).replace('`', "'")),
-            all[2].clone(),
-            all[7].clone(),
-            all[8].clone(),
-            all[12].clone(),
-            all[13].clone(),
-            all[14].clone(),
-            limit,
-        ];
-        if with_spills {
-            row.insert(4, all[10].replace('*', "\\*"));
-        }
-        if with_gpu {
-            row.insert(1, all[1].clone());
-        }
-        if with_file {
-            row.insert(1, printable(&file).into_owned());
-        }
-        row
+    let told = |at: usize| names && all.iter().any(|cells| cells[at] != "-");
+    // Titles, and which of the cells stands below.
+    let columns = [
+        ("gpu", 1, listed.iter().any(|kernel| kernel.gpu.is_some())),
+        ("arch", 2, true),
+        ("tile", 3, told(3)),
+        ("stages", 4, told(4)),
+        ("cluster", 5, told(5)),
+        ("schedule", 6, told(6)),
+        ("registers", 7, true),
+        ("shared memory", 8, true),
+        ("spills", 10, listed.iter().any(|kernel| spills_anything(kernel))),
+        ("block", 12, true),
+        ("blocks per SM", 13, true),
+        ("occupancy", 14, true),
+    ];
+    let columns: Vec<(&str, usize)> =
+        columns.into_iter().filter(|(_, _, shown)| *shown).map(|(title, at, _)| (title, at)).collect();
+    let row = |((kernel, cells), file): ((&&KernelRecord, &Vec<String>), String)| {
+        let name = format!("`{}`", printable(&cells[0]).replace('`', "'"));
+        let file = with_file.then(|| printable(&file).into_owned());
+        let rest = columns.iter().map(|(_, at)| cells[*at].replace('*', "\\*"));
+        [name].into_iter().chain(file).chain(rest).chain([limited_by(kernel)]).collect()
     };
-    let sheet = Sheet { columns, rows: listed.iter().zip(labels(&places)).map(row).collect() };
+    let titles = ["kernel"].into_iter().chain(with_file.then_some("file"));
+    let sheet = Sheet {
+        columns: titles.chain(columns.iter().map(|(title, _)| *title)).chain(["limited by"]).collect(),
+        rows: listed.iter().zip(&all).zip(labels(&places)).map(row).collect(),
+    };
     let mut text = sheet.markdown();
     for line in legend(&report.kernels).into_iter().chain(missing(report)) {
         text += &format!("\n{}\n", line.replace('<', "\\<").replace('~', "\\~").replace('*', "\\*"));
     }
     text + &format!("\n{}\n", totals(report))
+}
+
+/// What binds, in words, or why nothing is known or it can't be launched.
+fn limited_by(kernel: &KernelRecord) -> String {
+    match (kernel.launchable, &kernel.occupancy) {
+        (Some(false), _) | (None, _) => kernel.reason.clone().unwrap_or_default(),
+        (_, Some(found)) => found.limiters.iter().map(|name| resource(name)).collect::<Vec<_>>().join(", "),
+        (_, None) => String::new(),
+    }
 }
