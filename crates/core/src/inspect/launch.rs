@@ -155,8 +155,8 @@ fn bounds_refusal(function: &Function, block: u32) -> Option<String> {
     Some(format!("{block} threads per block, its launch bounds allow {max_threads}"))
 }
 
-/// Columns of tensor memory that the code takes, where an SM has so many. A larger sum is of allocations on different ways
-/// through the code, of which a block goes one: what it takes is not known then.
+/// Columns of tensor memory that the code takes, where an SM has so many. A larger sum is of allocations that a block does
+/// not hold at once, such as one that is given back before the next: what it takes is not known then.
 pub(super) fn believable_columns(traced: Option<u32>, limits: &SmLimits) -> Option<u32> {
     traced.filter(|columns| limits.tensor_memory_columns.is_none_or(|all| *columns <= all))
 }

@@ -1,11 +1,12 @@
 //! Kernels that return at once: what compilers leave of a kernel whose body is compiled for other architectures only. Not
 //! for: kernels that do little; whatever could be seen from outside counts as doing something.
 
-use occupant_binary::{Function, Source};
+use occupant_binary::Function;
 use occupant_hardware::ComputeCapability;
 use occupant_sass::{Decoder, Instruction};
 
 use super::ReadCode;
+use super::code::Coded;
 
 /// The longest code that is read for this, in bytes: an exit, and the padding behind it.
 const LONGEST: u64 = 512;
@@ -17,7 +18,7 @@ const STACK_POINTER: u8 = 1;
 pub(super) fn returns_at_once(
     function: &Function,
     capability: ComputeCapability,
-    image: &dyn Source,
+    coded: &mut Coded<'_>,
     read: ReadCode,
 ) -> Option<bool> {
     if !function.is_kernel {
@@ -28,8 +29,8 @@ pub(super) fn returns_at_once(
         return Some(false);
     }
     let decoder = Decoder::new(capability).ok().filter(|_| read != ReadCode::Nothing)?;
-    let code = function.read_code(image).ok()?;
-    let first_that_tells = decoder.instructions(&code).find(|instruction| !sets_up(instruction))?;
+    let code = function.read_code_in(coded.image, coded.room).ok()?;
+    let first_that_tells = decoder.instructions(code).find(|instruction| !sets_up(instruction))?;
     Some(is_always(&first_that_tells) && first_that_tells.mnemonic() == "EXIT")
 }
 

@@ -197,7 +197,7 @@ fn function(
         place: Some(place.entry.to_string()),
         message: format!("{}: {message}", function.name),
     }));
-    let at_once = returns_at_once(function, place.architecture.capability, coded.image, options.code);
+    let at_once = returns_at_once(function, place.architecture.capability, coded, options.code);
     let launches = options.launches.of(&function.name, &named.demangled);
     for who in for_whom {
         let target = match who {
