@@ -33,8 +33,10 @@ pub(crate) fn target(opcode: &Opcode, word: Word, offset: u32, family: Family) -
 }
 
 const CALL_RELATIVE: usize = 0x144;
+/// `BRA`.
+const BRANCH: usize = 0x147;
 /// Bit of `WARPSYNC.COLLECTIVE`.
-const COLLECTIVE: u32 = 85;
+const COLLECTIVE: u32 = 86;
 
 fn relative(word: Word, offset: u32, family: Family) -> i64 {
     let units = word.signed(34, DISTANCE_BITS);
@@ -48,9 +50,54 @@ fn beyond(offset: u32, units: i64) -> i64 {
     end.saturating_add(units.saturating_mul(4))
 }
 
-/// Whether a branch may fall through: by its guard, by a predicate operand, or by a uniform predicate.
+/// Whether a branch may fall through: by its guard, by a predicate operand, by a uniform predicate, or because it asks
+/// whether the warp has diverged (`BRA.DIV`) or not (`BRA.CONV`).
 pub(crate) fn is_conditional(word: Word) -> bool {
     const TRUE: u64 = 7;
+    /// What `BRA` asks of the warp, at bit 32: 0 nothing, 1 that it goes as one (`.U`), 2 `.DIV`, 3 `.CONV`.
+    const DIVERGED: u64 = 2;
     let uniform = word.form() == 2 && (word.bits(24, 3) != TRUE || word.bit(27));
-    !word.guard().is_always() || word.bits(87, 3) != TRUE || word.bit(90) || uniform
+    let by_divergence = word.opcode() == BRANCH && word.bits(32, 2) >= DIVERGED;
+    !word.guard().is_always() || word.bits(87, 3) != TRUE || word.bit(90) || uniform || by_divergence
+}
+
+#[cfg(test)]
+mod tests {
+    use occupant_hardware::ComputeCapability;
+
+    use super::*;
+    use crate::instruction::{Decoder, Instruction};
+
+    fn read(capability: (u8, u8), low: u64, high: u64, offset: u32) -> Instruction {
+        let decoder = Decoder::new(ComputeCapability::new(capability.0, capability.1)).unwrap();
+        decoder.instruction((u128::from(high) << 64 | u128::from(low)).to_le_bytes(), offset)
+    }
+
+    /// Words of bitsandbytes 0.50.2 and sgl-kernel 0.3.21, as nvdisasm 13.5 reads them.
+    #[test]
+    fn a_branch_that_asks_for_divergence_falls_through_where_there_is_none() {
+        for (capability, low, high) in [
+            ((7, 5), 0x0772_0000_7947, 0x000f_ee00_0380_0000),
+            ((8, 0), 0x0742_7f00_7947, 0x000f_ee00_0b80_0000),
+            ((8, 0), 0x0043_7f00_7947, 0x000f_ea00_0b80_0000),
+            ((9, 0), 0x0042_084c_7947, 0x010f_ec00_0b80_0000),
+        ] {
+            let branch = read(capability, low, high, 0);
+            assert_eq!((branch.mnemonic(), branch.is_conditional()), ("BRA", true), "{low:#x} of {capability:?}");
+        }
+        for (capability, low, high) in [
+            ((8, 0), 0xffff_fff0_0000_7947, 0x000f_c000_0383_ffff),
+            ((9, 0), 0x0000_0000_0020_7947, 0x000f_ea00_0380_0000),
+        ] {
+            assert!(!read(capability, low, high, 0).is_conditional(), "{low:#x} of {capability:?}");
+        }
+    }
+
+    #[test]
+    fn lanes_that_take_no_part_go_on_behind_the_collective() {
+        let collective = read((9, 0), 0x0808_7348, 0x020f_ea00_03c0_0000, 0x24200);
+        assert_eq!((collective.mnemonic(), collective.target()), ("WARPSYNC", Some(Target::At(0x24230))));
+        // For a mask in a register there is nowhere else to go.
+        assert_eq!(read((9, 0), 0x0f00_7348, 0x000f_ea00_0380_0000, 0).target(), None);
+    }
 }

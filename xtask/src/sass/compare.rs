@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use occupant_sass::{Decoder, Guard, Instruction, Space, Target};
+use occupant_sass::{Class, Decoder, Guard, Instruction, Space, Target};
 
 use super::listing::Section;
 
@@ -17,6 +17,12 @@ pub(super) struct Tally {
     pub(super) widths: usize,
     pub(super) addresses: usize,
     pub(super) too_old: usize,
+    /// Functions whose flow the oracle draws.
+    pub(super) drawn: usize,
+    /// Functions of files that it draws none of.
+    pub(super) not_drawn: usize,
+    /// Ends of blocks from which the same ways lead on.
+    pub(super) ways: usize,
     /// Accesses whose width is not decoded, by mnemonic.
     pub(super) without_width: BTreeMap<&'static str, usize>,
     pub(super) differing: usize,
@@ -33,6 +39,9 @@ impl Tally {
         self.widths += other.widths;
         self.addresses += other.addresses;
         self.too_old += other.too_old;
+        self.drawn += other.drawn;
+        self.not_drawn += other.not_drawn;
+        self.ways += other.ways;
         self.differing += other.differing;
         for (mnemonic, number) in other.without_width {
             *self.without_width.entry(mnemonic).or_default() += number;
@@ -66,6 +75,12 @@ impl fmt::Display for Tally {
         )?;
         for (mnemonic, number) in &self.without_width {
             write!(f, "; {number} {mnemonic} without a width")?;
+        }
+        if self.drawn > 0 {
+            write!(f, "; the same ways on from {} ends of blocks in {} functions", self.ways, self.drawn)?;
+        }
+        if self.not_drawn > 0 {
+            write!(f, "; {} functions in files whose flow it does not draw", self.not_drawn)?;
         }
         if self.too_old > 0 {
             write!(f, "; {} functions before sm_70 left out", self.too_old)?;
@@ -104,7 +119,7 @@ pub(super) fn one(instruction: &Instruction, text: &str, label: &dyn Fn(&str) ->
     if instruction.mnemonic() != mnemonic {
         return tally.differs("opcode", &instruction.mnemonic(), text, instruction);
     }
-    branch(instruction, text, operands, label, tally);
+    branch(instruction, text, (&modifiers, operands), label, tally);
     width(instruction, text, &modifiers, tally);
     address(instruction, text, operands, tally);
 }
@@ -120,7 +135,7 @@ fn split_guard(text: &str) -> (Guard, &str) {
 fn branch(
     instruction: &Instruction,
     text: &str,
-    operands: &str,
+    (modifiers, operands): (&[&str], &str),
     label: &dyn Fn(&str) -> Option<i64>,
     tally: &mut Tally,
 ) {
@@ -131,8 +146,8 @@ fn branch(
             let name = operand.trim().trim_start_matches('!').trim_start_matches('U');
             name.starts_with('P') && (negated || !name.starts_with("PT"))
         });
-        // `.DIV` asks whether the warp has diverged, which no predicate says.
-        if instruction.is_conditional() != (text.starts_with('@') || predicated) {
+        let by_divergence = modifiers.iter().any(|modifier| matches!(*modifier, "DIV" | "CONV"));
+        if instruction.is_conditional() != (text.starts_with('@') || predicated || by_divergence) {
             tally.differs("conditional", &instruction.is_conditional(), text, instruction);
         }
     }
@@ -143,7 +158,14 @@ fn branch(
         let value = i64::from_str_radix(last.trim_start_matches('-').strip_prefix("0x")?, 16).ok()?;
         Some(if negative { -value } else { value })
     };
-    let Some(Target::At(ours)) = instruction.target() else { return };
+    let Some(Target::At(ours)) = instruction.target() else {
+        // A return names the function that it is in, not where it goes.
+        let goes_there = instruction.class().is_some_and(Class::is_flow) && instruction.class() != Some(Class::Return);
+        if goes_there && named.and_then(label).is_some() {
+            tally.differs("target", &instruction.target(), text, instruction);
+        }
+        return;
+    };
     let theirs = match named {
         Some(name) => label(name),
         None => number(),

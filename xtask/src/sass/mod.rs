@@ -5,17 +5,19 @@
 
 mod compare;
 mod fallback;
+mod graph;
 mod listing;
 mod pressure;
 mod probe;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context, ensure};
 use occupant_binary::{Artifact, Cubin, ImageKind, Source, Workspace};
 use occupant_hardware::ComputeCapability;
+use occupant_sass::{Code, Decoder, Flow, Known};
 
 use crate::{corpus, paths, wheels};
 use compare::Tally;
@@ -81,7 +83,7 @@ pub(crate) fn run(small: bool, full: bool, only: &str) -> anyhow::Result<()> {
 }
 
 /// Every cubin of a library, two at a time.
-fn library(path: &std::path::Path) -> anyhow::Result<Tally> {
+fn library(path: &Path) -> anyhow::Result<Tally> {
     let bytes = corpus::read(path)?;
     let artifact = Artifact::open(&bytes).with_context(|| path.display().to_string())?;
     let executable = artifact.modules.iter().filter(|module| !module.relocatable);
@@ -139,7 +141,7 @@ fn cubin_against_oracle(task: &Task, worker: usize) -> anyhow::Result<Tally> {
     std::fs::create_dir_all(&folder)?;
     let file = folder.join(format!("{worker}.cubin"));
     std::fs::write(&file, &task.bytes)?;
-    let decoder = occupant_sass::Decoder::new(capability)?;
+    let decoder = Decoder::new(capability)?;
     listing::sections(&nvdisasm(capability)?, &file, &mut |section| {
         let ours = task.cubin.functions.iter().filter(|function| function.name == section.name);
         let same = |code: &[u8]| section.is_of(code);
@@ -151,5 +153,31 @@ fn cubin_against_oracle(task: &Task, worker: usize) -> anyhow::Result<Tally> {
         compare::section(&decoder, section, &mut tally);
         Ok(())
     })?;
+    flows(task, &file, &decoder, &mut tally)?;
     Ok(tally)
+}
+
+/// The ways between the instructions of a cubin against the oracle's drawing.
+fn flows(task: &Task, file: &Path, decoder: &Decoder, tally: &mut Tally) -> anyhow::Result<()> {
+    // Each release draws the files of its own toolkits; 13.5 refuses older ones.
+    let programs = [nvdisasm(task.cubin.architecture.capability)?, nvdisasm(ComputeCapability::new(7, 0))?];
+    let Some(graphs) = programs.iter().find_map(|program| graph::of(program, file).transpose()).transpose()? else {
+        tally.not_drawn += task.cubin.functions.len();
+        return Ok(());
+    };
+    for function in &task.cubin.functions {
+        let Some(theirs) = graphs.get(&function.name) else { continue };
+        let bytes = function.read_code(&task.bytes)?;
+        let inner: Vec<u32> = function.inner.iter().filter_map(|inner| u32::try_from(inner.offset).ok()).collect();
+        let mut jumps: Vec<(u32, &[u32])> = function.jumps.iter().map(|jump| (jump.from, jump.to.as_slice())).collect();
+        jumps.sort_by_key(|(from, _)| *from);
+        let code = Code::new(*decoder, &bytes);
+        let flow = Flow::new(&code, &Known { inner: &inner, jumps: &jumps });
+        let (equal, faults) = graph::compare(&code, &flow, theirs);
+        tally.ways += equal;
+        tally.drawn += 1;
+        tally.differing += faults.len();
+        tally.faults.extend(faults.into_iter().map(|fault| format!("{}: {fault}", function.name)));
+    }
+    Ok(())
 }
