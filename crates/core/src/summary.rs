@@ -80,6 +80,7 @@ struct Identity {
 struct Group {
     kernels: u64,
     returns_at_once: u64,
+    only_reports: u64,
     copies: HashMap<Identity, u64, RandomState>,
     most_copied: Option<Copied>,
     registers: BTreeMap<u32, u64>,
@@ -109,7 +110,7 @@ impl Summary {
         let gpu = kernel.gpu.as_ref().map_or_else(String::new, |gpu| gpu.name.clone());
         let key = GroupKey { gpu, arch_order, arch, label: self.label(kernel) };
         self.groups.entry(key).or_default().add(kernel);
-        if kernel.returns_at_once == Some(true) {
+        if kernel.is_stub() {
             return;
         }
         let spills = kernel.spills.store_bytes.unwrap_or(0).saturating_add(kernel.spills.load_bytes.unwrap_or(0));
@@ -197,8 +198,9 @@ impl Identity {
 impl Group {
     fn add(&mut self, kernel: &KernelRecord) {
         self.kernels += 1;
-        if kernel.returns_at_once == Some(true) {
-            self.returns_at_once += 1;
+        self.returns_at_once += u64::from(kernel.returns_at_once == Some(true));
+        self.only_reports += u64::from(kernel.only_reports == Some(true));
+        if kernel.is_stub() {
             return;
         }
         self.count_copy(kernel);
@@ -246,6 +248,7 @@ impl Group {
             group: key.label.text(),
             kernels: self.kernels,
             returns_at_once: self.returns_at_once,
+            only_reports: self.only_reports,
             distinct: self.copies.len() as u64,
             most_copied: self.most_copied,
             registers: Histogram {

@@ -198,11 +198,15 @@ fn no_spills(report: &InspectReport) -> &'static str {
     if !report.kernels.is_empty() && report.kernels.iter().all(known_none) { "; no spills" } else { "" }
 }
 
-/// Kernels that do nothing look like the best of all.
+/// Kernels that do nothing of what they were written for look like the best of all.
 fn stubs(report: &InspectReport) -> String {
-    match report.kernels.iter().filter(|kernel| kernel.returns_at_once == Some(true)).count() as u64 {
-        0 => String::new(),
-        1 => "; 1 returns at once".to_owned(),
-        number => format!("; {} return at once", grouped(number)),
-    }
+    let number = |is: fn(&KernelRecord) -> bool| report.kernels.iter().filter(|kernel| is(kernel)).count() as u64;
+    let kinds = [
+        (number(|kernel| kernel.returns_at_once == Some(true)), "returns at once", "return at once"),
+        (number(|kernel| kernel.only_reports == Some(true)), "only prints or traps", "only print or trap"),
+    ];
+    let part = |(number, one, several): (u64, &str, &str)| {
+        format!("; {} {}", grouped(number), if number == 1 { one } else { several })
+    };
+    kinds.into_iter().filter(|(number, ..)| *number > 0).map(part).collect()
 }

@@ -57,6 +57,7 @@ pub fn inspect_sheet(kernels: &[KernelRecord]) -> Sheet {
             "member",
             "code_bytes",
             "returns_at_once",
+            "only_reports",
         ],
         rows: kernels.iter().map(row).collect(),
     }
@@ -111,6 +112,7 @@ fn row(kernel: &KernelRecord) -> Vec<String> {
         kernel.member.as_deref().unwrap_or_default().to_owned(),
         kernel.code_bytes.map_or_else(String::new, |bytes| bytes.to_string()),
         kernel.returns_at_once.map_or_else(String::new, |stub| stub.to_string()),
+        kernel.only_reports.map_or_else(String::new, |stub| stub.to_string()),
     ]
 }
 

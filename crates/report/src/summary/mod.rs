@@ -81,7 +81,7 @@ pub fn summary_sheet(report: &SummaryReport) -> Sheet {
     ];
     let mut columns = vec!["gpu", "arch", "group", "kernels", "registers_median"];
     columns.extend(BASES.iter().flatten());
-    columns.extend(["cannot_launch", "unknown", "limiters", "returns_at_once", "distinct"]);
+    columns.extend(["cannot_launch", "unknown", "limiters", "returns_at_once", "distinct", "only_reports"]);
     let number = |value: Option<f64>| value.map_or_else(String::new, |value| format!("{value:?}"));
     let row = |group: &GroupRecord| {
         let mut row = vec![
@@ -97,7 +97,7 @@ pub fn summary_sheet(report: &SummaryReport) -> Sheet {
         let limiters: Vec<String> =
             group.limiters.iter().map(|share| format!("{}={}", share.name, share.kernels)).collect();
         row.extend([group.cannot_launch.to_string(), group.unknown.to_string(), limiters.join(";")]);
-        row.extend([group.returns_at_once.to_string(), group.distinct.to_string()]);
+        row.extend([group.returns_at_once, group.distinct, group.only_reports].map(|number| number.to_string()));
         row
     };
     Sheet { columns, rows: report.groups.iter().map(row).collect() }
@@ -105,7 +105,7 @@ pub fn summary_sheet(report: &SummaryReport) -> Sheet {
 
 /// Groups that have kernels to count.
 fn counted(report: &SummaryReport) -> impl Iterator<Item = &GroupRecord> {
-    report.groups.iter().filter(|group| group.arch != WITHOUT_IMAGE && group.kernels > group.returns_at_once)
+    report.groups.iter().filter(|group| group.arch != WITHOUT_IMAGE && group.counted() > 0)
 }
 
 /// What stands for the architecture of kernels that a GPU has no image of.
@@ -120,7 +120,7 @@ fn label(group: &GroupRecord) -> String {
 fn tables(report: &SummaryReport) -> Vec<Bins> {
     let registers = |group: &GroupRecord| Row {
         label: label(group),
-        kernels: group.kernels - group.returns_at_once,
+        kernels: group.counted(),
         median: group.registers.median,
         middle: 0,
         bins: group.registers.bins.iter().map(|bin| bin.kernels).collect(),
