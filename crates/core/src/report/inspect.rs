@@ -29,7 +29,10 @@ pub struct GpuKernels {
     pub gpu: GpuName,
     /// Records of kernels with an image that it runs, listed or left out by `--top`.
     pub kernels: u64,
-    /// Kernels without one, by the reason. `--top` does not count them and leaves them out of the list.
+    /// Different names among them, in each binary for itself: comparable with kernels without an image, which are counted
+    /// so.
+    pub names: u64,
+    /// Kernels without one, by the reason, each name of a binary once. `--top` does not count them and leaves them out of the list.
     pub without_image: Vec<NoImage>,
 }
 

@@ -4,7 +4,8 @@ use occupant_core::report::{Basis, BlockFrom, GpuKernels, InspectReport, KernelR
 use occupant_core::shorten;
 
 use super::{spills, spills_anything};
-use crate::words::{count, for_gpu, grouped, none_runs, printable};
+use crate::with_image::{none_runs, noun, whose};
+use crate::words::{count, grouped, printable};
 
 /// What the marks in the table mean, and which flag settles them.
 pub(super) fn legend(kernels: &[KernelRecord]) -> Vec<String> {
@@ -72,7 +73,7 @@ pub(super) fn reasons(report: &InspectReport) -> Vec<String> {
 /// Why kernels have no image for a GPU.
 pub(super) fn missing(report: &InspectReport) -> impl Iterator<Item = String> + '_ {
     let missing = report.gpus.iter().flat_map(|gpu| &gpu.without_image);
-    missing.map(|missing| format!("{}: {}", count(missing.kernels, "kernel"), missing.reason))
+    missing.map(|missing| format!("{}: {}", count(missing.kernels, noun(&report.gpus)), missing.reason))
 }
 
 /// Kernels with one first reason.
@@ -170,11 +171,14 @@ fn kernels(report: &InspectReport) -> String {
         return part_of(listed(None), listed(None) + u64::from(report.totals.not_shown), "");
     }
     let part = |gpu: &GpuKernels| {
-        let with_image = || part_of(listed(Some(gpu)), gpu.kernels, &for_gpu(&gpu.gpu));
+        let with_image = || part_of(listed(Some(gpu)), gpu.kernels, &whose(gpu, &report.gpus));
         match (gpu.kernels, gpu.missing()) {
-            (0, missing) => none_runs(missing, &gpu.gpu),
+            (0, _) => none_runs(gpu, &report.gpus),
             (_, 0) => with_image(),
-            (_, missing) => format!("{} ({} more without an image)", with_image(), grouped(missing)),
+            (_, missing) => {
+                let more = if noun(&report.gpus) == "kernel" { "more" } else { "more names" };
+                format!("{} ({} {more} without an image)", with_image(), grouped(missing))
+            }
         }
     };
     report.gpus.iter().map(part).collect::<Vec<_>>().join(", ")

@@ -5,7 +5,8 @@ use occupant_core::report::{GroupRecord, SummaryReport};
 use super::bins::MIDDLE;
 use super::{WITHOUT_IMAGE, counted, label};
 use crate::names::distinct;
-use crate::words::{count, for_gpu, grouped, none_runs, printable};
+use crate::with_image::{none_runs, noun, whose};
+use crate::words::{count, for_gpu, grouped, printable};
 
 /// Lines about copies that are shown.
 const COPIES: usize = 4;
@@ -93,7 +94,7 @@ fn missing(report: &SummaryReport) -> impl Iterator<Item = String> + '_ {
         let missing = gpu.missing();
         format!(
             "{} {} no image{}",
-            count(missing, "kernel"),
+            count(missing, noun(&report.gpus)),
             if missing == 1 { "has" } else { "have" },
             for_gpu(&gpu.gpu)
         )
@@ -107,8 +108,8 @@ fn totals(report: &SummaryReport) -> String {
         return format!("{} in {files}", count(kernels, "kernel"));
     }
     let part = |gpu: &occupant_core::report::GpuKernels| match gpu.kernels {
-        0 => none_runs(gpu.missing(), &gpu.gpu),
-        kernels => format!("{}{}", count(kernels, "kernel"), for_gpu(&gpu.gpu)),
+        0 => none_runs(gpu, &report.gpus),
+        kernels => count(kernels, "kernel") + &whose(gpu, &report.gpus),
     };
     let parts: Vec<String> = report.gpus.iter().map(part).collect();
     format!("{} in {files}", parts.join(", "))
