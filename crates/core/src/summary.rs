@@ -2,7 +2,7 @@
 //!
 //! For: what a library really does, without keeping its kernels. Not for: single kernels, beyond the extremes.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use foldhash::fast::RandomState;
@@ -42,6 +42,7 @@ pub struct Summary {
     most_registers: Vec<Extreme>,
     lowest_occupancy: Vec<Extreme>,
     most_spills: Vec<Extreme>,
+    places: BTreeSet<(Arc<str>, Option<Arc<str>>)>,
 }
 
 /// What a group holds kernels of, in the order of the report: `sm_90` before `sm_100`, 16x32 before 128x128, what the names
@@ -104,6 +105,7 @@ impl Summary {
             return;
         }
         self.gpus.add(kernel);
+        self.places.insert((Arc::clone(&kernel.file), kernel.member.clone()));
         let arch = kernel.arch.clone().unwrap_or_else(|| "none".to_owned());
         let (number, variant) = architecture_order(&arch);
         let arch_order = (number, variant.to_owned());
@@ -143,6 +145,7 @@ impl Summary {
             most_registers: self.most_registers,
             lowest_occupancy: self.lowest_occupancy,
             most_spills: self.most_spills,
+            places: self.places.into_iter().collect(),
             gpus: self.gpus.counts(),
             diagnostics,
             totals,

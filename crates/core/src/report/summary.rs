@@ -20,6 +20,10 @@ pub struct SummaryReport {
     pub lowest_occupancy: Vec<Extreme>,
     /// The ten that spill most; `value` is bytes stored and loaded by a thread.
     pub most_spills: Vec<Extreme>,
+    /// Every binary that has kernels of the census, as file and path in its archives, so that those of the extremes can be told
+    /// apart in short. Not in JSON: paths are whole there.
+    #[serde(skip)]
+    pub places: Vec<(Arc<str>, Option<Arc<str>>)>,
     /// For each GPU asked for, how many kernels have an image that it runs; empty without `--gpu`.
     pub gpus: Vec<GpuKernels>,
     /// What could not be read.

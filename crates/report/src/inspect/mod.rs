@@ -151,7 +151,7 @@ impl Files {
 
 fn lines(kernels: &[&KernelRecord], shown: &[bool], files: Files) -> Vec<Line> {
     let places: Vec<Place<'_>> = kernels.iter().map(|kernel| Place::of(kernel)).collect();
-    let labels = if files == Files::Column { labels(&places) } else { vec![String::new(); places.len()] };
+    let labels = if files == Files::Column { labels(&places, &[]) } else { vec![String::new(); places.len()] };
     let mut lines = Vec::new();
     let mut last = None;
     for ((kernel, place), label) in kernels.iter().zip(places).zip(labels) {

@@ -159,7 +159,7 @@ pub fn inspect_markdown(report: &InspectReport, names: bool) -> String {
     let titles = ["kernel"].into_iter().chain(with_file.then_some("file"));
     let sheet = Sheet {
         columns: titles.chain(columns.iter().map(|(title, _)| *title)).chain(["limited by"]).collect(),
-        rows: listed.iter().zip(&all).zip(labels(&places)).map(row).collect(),
+        rows: listed.iter().zip(&all).zip(labels(&places, &[])).map(row).collect(),
     };
     let mut text = sheet.markdown();
     for line in legend(&report.kernels).into_iter().chain(missing(report)) {
