@@ -122,7 +122,8 @@ fn sentence(refused: &Refused<'_>) -> String {
     format!("{}{cannot}: {reason}{more}", count(*kernels, "kernel"))
 }
 
-pub(super) fn totals(report: &InspectReport) -> String {
+/// `functions`: device functions are listed, too.
+pub(super) fn totals(report: &InspectReport, functions: bool) -> String {
     let totals = &report.totals;
     let launchable = |wanted| report.kernels.iter().filter(move |kernel| kernel.launchable == Some(wanted));
     let basis = |wanted| {
@@ -152,7 +153,7 @@ pub(super) fn totals(report: &InspectReport) -> String {
         if occupancies.is_empty() { String::new() } else { format!("; occupancy: {}", occupancies.join(", ")) };
     format!(
         "{} in {} ({}){occupancy}{}{}",
-        kernels(report),
+        if functions { kernels_and_functions(report) } else { kernels(report) },
         count(totals.files.into(), "file"),
         images.join(", "),
         no_spills(report),
@@ -191,6 +192,17 @@ fn part_of(listed: u64, all: u64, whose: &str) -> String {
     } else {
         format!("{} of {}{whose}", grouped(listed), count(all, "kernel"))
     }
+}
+
+/// Kernels, and the device functions that are listed with them. How many of each `--top` leaves out is not known.
+fn kernels_and_functions(report: &InspectReport) -> String {
+    let cut = u64::from(report.totals.not_shown);
+    if cut > 0 && report.gpus.is_empty() {
+        let listed = report.kernels.len() as u64;
+        return format!("{} of {} kernels and device functions", grouped(listed), grouped(listed + cut));
+    }
+    let functions = report.kernels.iter().filter(|kernel| !kernel.is_kernel).count() as u64;
+    format!("{} and {}", kernels(report), count(functions, "device function"))
 }
 
 /// The column is left out where it would be empty: that is told, where it is known of all.

@@ -4,7 +4,7 @@ use occupant_core::report::{InspectReport, KernelRecord};
 use serde::Serialize;
 
 use super::notes::{legend, missing, totals};
-use super::{cells, sizes, spills_anything};
+use super::{Listing, cells, sizes, spills_anything};
 use crate::places::{Place, labels};
 use crate::sheet::Sheet;
 use crate::words::{printable, resource};
@@ -124,15 +124,16 @@ fn name(value: impl Serialize) -> String {
     }
 }
 
-/// The kernels as a Markdown table and a line of totals, for a pull request or a report; with `names`, what names tell.
+/// The kernels as a Markdown table and a line of totals, for a pull request or a report. Which files were named does not
+/// matter: rows say which they come from where there are several.
 /// Kernels without an image for the GPU are told below the table.
 #[must_use]
-pub fn inspect_markdown(report: &InspectReport, names: bool) -> String {
+pub fn inspect_markdown(report: &InspectReport, listing: Listing) -> String {
     let listed: Vec<&KernelRecord> = report.kernels.iter().filter(|kernel| kernel.entry.is_some()).collect();
     let all: Vec<Vec<String>> = listed.iter().map(|kernel| cells(kernel)).collect();
     let places: Vec<Place<'_>> = listed.iter().map(|kernel| Place::of(kernel)).collect();
     let with_file = places.iter().any(|place| *place != places[0] || place.member.is_some());
-    let told = |at: usize| names && all.iter().any(|cells| cells[at] != "-");
+    let told = |at: usize| listing.names && all.iter().any(|cells| cells[at] != "-");
     // Titles, and which of the cells stands below.
     let columns = [
         ("gpu", 1, listed.iter().any(|kernel| kernel.gpu.is_some())),
@@ -165,7 +166,7 @@ pub fn inspect_markdown(report: &InspectReport, names: bool) -> String {
     for line in legend(&report.kernels).into_iter().chain(missing(report)) {
         text += &format!("\n{}\n", line.replace('<', "\\<").replace('~', "\\~").replace('*', "\\*"));
     }
-    text + &format!("\n{}\n", totals(report))
+    text + &format!("\n{}\n", totals(report, listing.functions))
 }
 
 /// What binds, in words, or why nothing is known or it can't be launched.

@@ -105,7 +105,13 @@ fn totals(report: &SummaryReport) -> String {
     let files = count(report.totals.files.into(), "file");
     if report.gpus.is_empty() {
         let kernels: u64 = report.groups.iter().map(|group| group.kernels).sum();
-        return format!("{} in {files}", count(kernels, "kernel"));
+        let functions = u64::from(report.totals.device_functions);
+        let untold = if kernels == 0 && functions > 0 {
+            format!("; {}, which a census does not count", count(functions, "device function"))
+        } else {
+            String::new()
+        };
+        return format!("{} in {files}{untold}", count(kernels, "kernel"));
     }
     let part = |gpu: &occupant_core::report::GpuKernels| match gpu.kernels {
         0 => none_runs(gpu, &report.gpus),
