@@ -1,7 +1,10 @@
 //! Counts, for each GPU asked for, the kernels with and without an image that it runs. Not for: which image that is; that
 //! is `inspect`'s.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+
+use foldhash::fast::RandomState;
 
 use crate::report::{GpuKernels, GpuName, KernelRecord, NoImage};
 
@@ -9,9 +12,14 @@ use crate::report::{GpuKernels, GpuName, KernelRecord, NoImage};
 #[derive(Debug, Default)]
 pub struct Gpus(Vec<(GpuName, Counts)>);
 
+/// A kernel by its name: file, member and mangled name. A name is there once for each of its images and launches, and once
+/// where it has no image.
+type Name = (Arc<str>, Option<Arc<str>>, Arc<str>);
+
 #[derive(Debug, Default)]
 struct Counts {
     kernels: u64,
+    names: HashSet<Name, RandomState>,
     without_image: BTreeMap<String, u64>,
 }
 
@@ -34,6 +42,7 @@ impl Gpus {
         let counts = &mut self.0[at].1;
         if kernel.entry.is_some() {
             counts.kernels += 1;
+            counts.names.insert((Arc::clone(&kernel.file), kernel.member.clone(), Arc::clone(&kernel.name)));
         } else if let Some(number) = kernel.reason.as_ref().and_then(|reason| counts.without_image.get_mut(reason)) {
             *number += 1;
         } else {
@@ -48,7 +57,8 @@ impl Gpus {
             let reasons = counts.without_image.into_iter().map(|(reason, kernels)| NoImage { reason, kernels });
             let mut without_image: Vec<NoImage> = reasons.collect();
             without_image.sort_by_key(|missing| std::cmp::Reverse(missing.kernels));
-            GpuKernels { gpu, kernels: counts.kernels, without_image }
+            let names = counts.names.len() as u64;
+            GpuKernels { gpu, kernels: counts.kernels, names, without_image }
         };
         self.0.into_iter().map(counted).collect()
     }

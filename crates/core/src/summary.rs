@@ -2,7 +2,7 @@
 //!
 //! For: what a library really does, without keeping its kernels. Not for: single kernels, beyond the extremes.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use foldhash::fast::RandomState;
@@ -42,6 +42,7 @@ pub struct Summary {
     most_registers: Vec<Extreme>,
     lowest_occupancy: Vec<Extreme>,
     most_spills: Vec<Extreme>,
+    places: BTreeSet<(Arc<str>, Option<Arc<str>>)>,
 }
 
 /// What a group holds kernels of, in the order of the report: `sm_90` before `sm_100`, 16x32 before 128x128, what the names
@@ -80,6 +81,7 @@ struct Identity {
 struct Group {
     kernels: u64,
     returns_at_once: u64,
+    only_reports: u64,
     copies: HashMap<Identity, u64, RandomState>,
     most_copied: Option<Copied>,
     registers: BTreeMap<u32, u64>,
@@ -103,13 +105,14 @@ impl Summary {
             return;
         }
         self.gpus.add(kernel);
+        self.places.insert((Arc::clone(&kernel.file), kernel.member.clone()));
         let arch = kernel.arch.clone().unwrap_or_else(|| "none".to_owned());
         let (number, variant) = architecture_order(&arch);
         let arch_order = (number, variant.to_owned());
         let gpu = kernel.gpu.as_ref().map_or_else(String::new, |gpu| gpu.name.clone());
         let key = GroupKey { gpu, arch_order, arch, label: self.label(kernel) };
         self.groups.entry(key).or_default().add(kernel);
-        if kernel.returns_at_once == Some(true) {
+        if kernel.is_stub() {
             return;
         }
         let spills = kernel.spills.store_bytes.unwrap_or(0).saturating_add(kernel.spills.load_bytes.unwrap_or(0));
@@ -142,6 +145,7 @@ impl Summary {
             most_registers: self.most_registers,
             lowest_occupancy: self.lowest_occupancy,
             most_spills: self.most_spills,
+            places: self.places.into_iter().collect(),
             gpus: self.gpus.counts(),
             diagnostics,
             totals,
@@ -197,8 +201,9 @@ impl Identity {
 impl Group {
     fn add(&mut self, kernel: &KernelRecord) {
         self.kernels += 1;
-        if kernel.returns_at_once == Some(true) {
-            self.returns_at_once += 1;
+        self.returns_at_once += u64::from(kernel.returns_at_once == Some(true));
+        self.only_reports += u64::from(kernel.only_reports == Some(true));
+        if kernel.is_stub() {
             return;
         }
         self.count_copy(kernel);
@@ -246,6 +251,7 @@ impl Group {
             group: key.label.text(),
             kernels: self.kernels,
             returns_at_once: self.returns_at_once,
+            only_reports: self.only_reports,
             distinct: self.copies.len() as u64,
             most_copied: self.most_copied,
             registers: Histogram {

@@ -36,6 +36,15 @@ struct Section {
 
 /// A cubin for sm_90 by CUDA 13.0: one code section, `kernels` symbols on it, and attributes of the kernel.
 fn cubin(code: Vec<u8>, kernels: u32, attributes: &[u8]) -> Vec<u8> {
+    cubin_with(code, kernels, &[], attributes)
+}
+
+/// The same with one kernel, and `vprintf` and `other` outside the file as symbols 2 and 3.
+fn with_outside(code: Vec<u8>, attributes: &[u8]) -> Vec<u8> {
+    cubin_with(code, 1, &["vprintf", "other"], attributes)
+}
+
+fn cubin_with(code: Vec<u8>, kernels: u32, outside: &[&str], attributes: &[u8]) -> Vec<u8> {
     const CODE: u32 = 4;
     let (mut names, mut symbols, mut module) = (vec![0_u8], vec![0_u8; 24], Vec::new());
     for number in 1..=kernels {
@@ -46,6 +55,11 @@ fn cubin(code: Vec<u8>, kernels: u32, attributes: &[u8]) -> Vec<u8> {
         for (attribute_code, value) in [(0x2f, 32), (0x11, 16), (0x12, 16)] {
             module.extend(attribute(attribute_code, &words(&[number, value])));
         }
+    }
+    for name in outside {
+        symbols.extend(u32::try_from(names.len()).unwrap().to_le_bytes());
+        symbols.extend([0x12, 0, 0, 0].iter().chain(&[0; 16]));
+        names.extend(name.bytes().chain([0]));
     }
     let own = [&attribute(0x37, &words(&[130])), attributes].concat();
     let section = |name, kind, flags, link, info, data| Section { name, kind, flags, link, info, data };
@@ -158,6 +172,65 @@ fn kernels_that_return_at_once() {
     assert_eq!(told(&[STACK_POINTER, NOP], ReadCode::default()), (None, Some(32)));
     assert_eq!(told(&[STACK_POINTER, EXIT], ReadCode::Nothing), (None, Some(32)));
     assert_eq!(told(&[NOP; 40], ReadCode::Nothing), (Some(false), Some(640)));
+}
+
+/// What CUDA 13.0 makes of `printf("hello\\n")` for sm_90: `MOV R0, 0x0`, `ULDC.64 UR4, c[0x4][0x38]`, `CS2R R6, SRZ`,
+/// `IMAD.U32 R4, RZ, RZ, UR4`, `LDC.64 R2, c[0x4][R0]`, `IMAD.U32 R5, RZ, RZ, UR5`, `LEPC R20, 0x90`, `CALL.ABS.NOINC R2`.
+const PRINT: [(u64, u64); 8] = [
+    (0x0000_0000_0000_7802, 0x000f_e200_0000_0f00),
+    (0x0100_0e00_0004_7ab9, 0x000f_e200_0000_0a00),
+    (0x0000_0000_0006_7805, 0x000f_e200_0001_ff00),
+    (0x0000_0004_ff04_7e24, 0x000f_c800_0f8e_00ff),
+    (0x0100_0000_0002_7b82, 0x0002_a200_0000_0a00),
+    (0x0000_0005_ff05_7e24, 0x000f_ce00_0f8e_00ff),
+    (0x0000_0000_1014_794e, 0x000f_ce00_0000_0000),
+    (0x0000_0000_0200_7343, 0x007f_ea00_03c0_0000),
+];
+/// `BPT.TRAP 0x1`, `BRA` to itself, `LDG.E R0, [R2.64]`, and `LDC.64 R2, c[0x0][0x210]`, the first parameter.
+const TRAP: (u64, u64) = (0x0000_0004_0000_795c, 0x000f_e200_0030_0000);
+const BRA_SELF: (u64, u64) = (0xffff_fffc_00fc_7947, 0x000f_c000_0383_ffff);
+const LDG: (u64, u64) = (0x0000_0004_0202_7981, 0x000e_a400_0c1e_1900);
+const PARAMETER: (u64, u64) = (0x0000_8400_ff02_7b82, 0x000e_a200_0000_0a00);
+
+#[test]
+fn kernels_that_only_report() {
+    let told = |instructions: &[(u64, u64)], externals: &[u32], read_code| {
+        // Symbols 1 and 2 of the file: the kernel, and a function outside.
+        let attributes = attribute(0x0f, &words(externals));
+        let (kernels, _) = read(&with_outside(code(instructions), &attributes), read_code);
+        (kernels[0].only_reports, kernels[0].returns_at_once)
+    };
+    let default = ReadCode::default();
+    let (print, printer) = (PRINT, [2]);
+    let then = |after: &[(u64, u64)]| [&print[..], after].concat();
+    assert_eq!(told(&then(&[EXIT, NOP]), &printer, default), (Some(true), Some(false)));
+    assert_eq!(
+        told(&[&[STACK_POINTER, EXIT_OF_SOME], &then(&[TRAP, EXIT])[..]].concat(), &printer, default).0,
+        Some(true)
+    );
+    // A trap is enough, and nothing follows it.
+    assert_eq!(told(&[STACK_POINTER, TRAP, BRA_SELF], &[], default).0, Some(true));
+    // It does more: loops, global memory before or after, nothing at all.
+    assert_eq!(told(&then(&[BRA_SELF, EXIT]), &printer, default).0, Some(false));
+    assert_eq!(told(&then(&[LDG, EXIT]), &printer, default).0, Some(false));
+    assert_eq!(told(&[&[LDG], &then(&[EXIT])[..]].concat(), &printer, default).0, Some(false));
+    assert_eq!(told(&[STACK_POINTER, EXIT], &[], default), (Some(false), Some(true)));
+    // What no way leads to does not count.
+    assert_eq!(told(&then(&[EXIT, LDG, BRA_SELF]), &printer, default).0, Some(true));
+    // What it calls is not certain: an address that a parameter gives, or one that was overwritten.
+    let mut by_parameter = then(&[EXIT]);
+    by_parameter[4] = PARAMETER;
+    assert_eq!(told(&by_parameter, &printer, default).0, None);
+    assert_eq!(told(&[&print[..7], &[PARAMETER, PRINT[7], EXIT]].concat(), &printer, default).0, None);
+    by_parameter[8] = LDG;
+    assert_eq!(told(&[&by_parameter[..], &[EXIT]].concat(), &printer, default).0, Some(false));
+    // A function outside that does not report, and one that the file does not name.
+    assert_eq!(told(&then(&[EXIT]), &[3], default).0, Some(false));
+    assert_eq!(told(&then(&[EXIT]), &[], default).0, Some(false));
+    // Damaged, not to be read, long.
+    assert_eq!(told(&print, &printer, default).0, None);
+    assert_eq!(told(&then(&[EXIT]), &printer, ReadCode::Nothing).0, None);
+    assert_eq!(told(&[NOP; 257], &[], ReadCode::Nothing).0, Some(false));
 }
 
 /// A kernel of the census, with a tile that its name states.

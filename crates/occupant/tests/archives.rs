@@ -283,6 +283,48 @@ fn rows_say_which_binary_of_an_archive_they_are_of() {
     assert_eq!(document["kernels"][0]["member"], "x/one.cubin");
 }
 
+/// What is asked of a kernel in an archive names the binary, as the list does.
+#[test]
+fn fit_and_need_say_which_binary_of_an_archive_they_are_of() {
+    let folder = scratch("members_asked");
+    let streams = fixture("streams.sm_90.cubin");
+    let wheel = folder.join("a.whl");
+    fs::write(&wheel, zipped(CompressionMethod::Deflated, &[("x/one.cubin", &streams), ("x/other.cubin", &streams)]))
+        .unwrap();
+    let wheel = wheel.display();
+    let both = [format!("{wheel}/x/one.cubin:\nread"), format!("{wheel}/x/other.cubin:\nread")];
+    let fits = occupant(&format!("fit {wheel} --kernel ^read$ --gpu h100-sxm --width 100")).stdout;
+    assert!(both.iter().all(|place| fits.contains(place)), "{fits}");
+    let fits = occupant(&format!("fit {wheel} --kernel ^read$ --gpu h100-sxm --format csv")).stdout;
+    assert!(fits.lines().next().unwrap().ends_with(",member"), "{fits}");
+    assert!(fits.lines().any(|line| line.ends_with(",x/one.cubin")), "{fits}");
+    let needs = occupant(&format!("need {wheel} --kernel ^read$ --gpu h100-sxm --width 100")).stdout;
+    assert!(needs.contains("  one.cubin  ") && needs.contains("  other.cubin  "), "{needs}");
+    let needs = occupant(&format!("need {wheel} --kernel ^read$ --gpu h100-sxm --format csv")).stdout;
+    assert!(needs.lines().next().unwrap().ends_with(",file,member"), "{needs}");
+    assert!(needs.lines().any(|line| line.ends_with("a.whl,x/other.cubin")), "{needs}");
+    fs::write(folder.join("one.whl"), zipped(CompressionMethod::Deflated, &[("x/one.cubin", &streams)])).unwrap();
+    for command in ["fit", "need"] {
+        let one = folder.join("one.whl");
+        let one = one.display();
+        let alone = occupant(&format!("{command} {one} --kernel ^read$ --gpu h100-sxm")).stdout;
+        assert!(alone.starts_with(&format!("{one}/x/one.cubin:\nread\n")), "{alone}");
+    }
+}
+
+/// Only one of two files of a name has an extreme: it could be taken for the other.
+#[test]
+fn extremes_name_files_as_far_as_the_folder_needs() {
+    let folder = scratch("extremes");
+    for (name, fixture_name) in [("a/k.cubin", "kernels.sm_90a.cubin"), ("b/k.cubin", "plain.sm_90.cubin")] {
+        fs::create_dir_all(folder.join(name).parent().unwrap()).unwrap();
+        fs::write(folder.join(name), fixture(fixture_name)).unwrap();
+    }
+    let summary = occupant(&format!("inspect {} --summary --width 100", folder.display())).stdout;
+    let spills = summary.split("most spill bytes").nth(1).unwrap();
+    assert!(spills.contains("  a/k.cubin  spill") && !spills.contains("b/k.cubin"), "{summary}");
+}
+
 #[test]
 fn a_broken_member_is_named_and_the_others_done() {
     let folder = scratch("broken");

@@ -572,6 +572,12 @@ fn a_device_function_is_found_by_name() {
     says(&run, 0, &["--kernel matches none of 3 kernels"]);
     let none = "--kernel matches none of 3 kernels and 1 device function";
     asks("inspect linked.sm_90.cubin --functions --kernel nosuch", 0, &[none]);
+    // What there are none of is said of both.
+    asks("inspect linked.sm_90.cubin --functions --kernel nosuch", 0, &["0 kernels and 0 device functions in 1 file"]);
+    asks("inspect linked.sm_90.cubin --functions --kernel far_away", 0, &["0 kernels and 1 device function in 1 file"]);
+    asks("inspect linked.sm_90.cubin --functions --top 2", 0, &["2 of 4 kernels and device functions in 1 file"]);
+    let census = "0 kernels in 1 file; 1 device function, which a census does not count";
+    asks("inspect relocatable_far.sm_90.cubin --functions --summary", 0, &[census]);
     let lines = occupant("inspect linked.sm_90.cubin --functions --kernel far_away --format jsonl");
     assert!(lines.stdout.contains("far_away") && lines.stderr.is_empty(), "{}", lines.stderr);
 }

@@ -6,9 +6,10 @@ use occupant_core::report::{
 };
 
 use crate::names::cut;
+use crate::places::Place;
 use crate::sheet::Sheet;
 use crate::table::{Column, Line, Table};
-use crate::words::{count, grouped, on_gpu, percent, resource, wrapped};
+use crate::words::{count, grouped, on_gpu, percent, printable, resource, wrapped};
 
 /// Solutions that are shown; JSON has all.
 const SHOWN: usize = 8;
@@ -22,6 +23,9 @@ const SIZES_SHOWN: usize = 12;
 pub fn fit_text(report: &FitReport, width: usize) -> String {
     let mut text = String::new();
     if let Some(kernel) = &report.kernel {
+        if kernel.member.is_some() {
+            text += &format!("{}:\n", printable(&Place::of_name(kernel).to_string()));
+        }
         text += &format!("{}\n", cut(&kernel.demangled, width));
     }
     text += &wrapped(&sentence(report), width, 0);
@@ -306,8 +310,10 @@ pub fn fit_sheet(results: &[FitReport]) -> Sheet {
             report.reason.clone().unwrap_or_default(),
             number(report.wanted.map(|wanted| wanted.blocks)),
         ];
+        let member = report.kernel.as_ref().and_then(|kernel| kernel.member.as_deref()).unwrap_or_default();
+        let member = vec![member.to_owned()];
         if report.solutions.is_empty() {
-            rows.push([base.clone(), vec![String::new(); 5]].concat());
+            rows.push([base.clone(), vec![String::new(); 5], member.clone()].concat());
         }
         for solution in &report.solutions {
             let after = vec![
@@ -317,7 +323,7 @@ pub fn fit_sheet(results: &[FitReport]) -> Sheet {
                 solution.warps_per_sm.to_string(),
                 format!("{:?}", solution.percent),
             ];
-            rows.push([base.clone(), after].concat());
+            rows.push([base.clone(), after, member.clone()].concat());
         }
     }
     Sheet {
@@ -343,6 +349,7 @@ pub fn fit_sheet(results: &[FitReport]) -> Sheet {
             "blocks_per_sm_then",
             "warps_per_sm_then",
             "percent_then",
+            "member",
         ],
         rows,
     }

@@ -4,8 +4,9 @@ use occupant_core::report::{Basis, FitReport};
 
 use crate::fit::{change_words, is_empty};
 use crate::names::{cut, distinct};
+use crate::places::Place;
 use crate::table::{Column, Line, Table};
-use crate::words::{mark, percent, resource, wrapped};
+use crate::words::{mark, percent, printable, resource, wrapped};
 
 /// Beyond so many answers, those that fit are counted and not listed.
 const MANY: usize = 120;
@@ -123,8 +124,17 @@ fn listed(shown: &[&FitReport], width: usize) -> String {
     let names: Vec<&str> =
         shown.iter().map(|report| report.kernel.as_ref().map_or("", |kernel| &*kernel.demangled)).collect();
     let cut_names = if with_images { distinct(&names, width) } else { Vec::new() };
+    let places: Vec<Option<Place<'_>>> =
+        shown.iter().map(|report| report.kernel.as_ref().map(Place::of_name)).collect();
+    let tell_places = places.iter().flatten().any(|place| place.member.is_some() || Some(*place) != places[0]);
+    let mut last_place = None;
     for (number, report) in shown.iter().enumerate() {
         let name = report.kernel.as_ref().map(|kernel| &kernel.name);
+        let place = places[number].filter(|_| tell_places);
+        if place.is_some() && place != last_place {
+            lines.extend(place.map(|place| Line::Heading(format!("{}:", printable(&place.to_string())))));
+            (last, last_place) = (None, place);
+        }
         if name.is_some() && name != last {
             lines.push(Line::Heading(cut_names.get(number).cloned().unwrap_or_else(|| cut(names[number], width))));
         }

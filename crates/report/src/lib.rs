@@ -27,6 +27,7 @@ mod svg;
 mod sweep;
 mod table;
 mod verdict;
+mod with_image;
 mod words;
 
 pub use budget::{budget_sheet, budget_text, budgets_text};

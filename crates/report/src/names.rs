@@ -39,10 +39,34 @@ pub(crate) fn distinct(names: &[&str], width: usize) -> Vec<String> {
     }
     too_long.sort_unstable();
     let texts: Vec<&str> = too_long.iter().map(|(compact, _)| *compact).collect();
-    for ((compact, name), differences) in too_long.iter().zip(differences(&texts)) {
-        cut.insert(name, around(compact, &differences, width));
+    for ((_, name), text) in too_long.iter().zip(cut_apart(&texts, width)) {
+        cut.insert(name, text);
     }
     plain.iter().map(|name| cut.get(name.as_ref()).map_or_else(|| name.clone().into_owned(), Clone::clone)).collect()
+}
+
+/// Each of some sorted texts cut to `width`. Where all differences have no room, those to the most alike are shown; texts that
+/// then look alike are cut again, with what tells them from each other first.
+fn cut_apart(texts: &[&str], width: usize) -> Vec<String> {
+    /// Cutting again can make others alike; each time they are fewer.
+    const AGAIN: usize = 4;
+    let differences: Vec<BTreeSet<usize>> = self::differences(texts);
+    let mut first: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); texts.len()];
+    let cut_one = |number: usize, first: &BTreeSet<usize>| around(texts[number], &differences[number], first, width);
+    let mut cut: Vec<String> = first.iter().enumerate().map(|(number, none)| cut_one(number, none)).collect();
+    for _ in 0..AGAIN {
+        let mut alike: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        cut.iter().enumerate().for_each(|(number, text)| alike.entry(text).or_default().push(number));
+        let alike: Vec<Vec<usize>> = alike.into_values().filter(|numbers| numbers.len() > 1).collect();
+        for numbers in alike {
+            let texts: Vec<&str> = numbers.iter().map(|number| texts[*number]).collect();
+            for (number, differences) in numbers.into_iter().zip(self::differences(&texts)) {
+                first[number].extend(differences);
+                cut[number] = cut_one(number, &first[number]);
+            }
+        }
+    }
+    cut
 }
 
 fn length(text: &str) -> usize {
@@ -171,8 +195,8 @@ fn drop_cast(text: &mut String) {
     }
 }
 
-/// For each of some sorted texts, the bytes at which it differs from others that are alike up to there; ascending.
-fn differences(sorted: &[&str]) -> Vec<Vec<usize>> {
+/// For each of some sorted texts, the bytes at which it differs from others that are alike up to there.
+fn differences(sorted: &[&str]) -> Vec<BTreeSet<usize>> {
     let common: Vec<usize> = sorted.windows(2).map(|pair| common_start(pair[0], pair[1])).collect();
     let mut found: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); sorted.len()];
     // What a text has in common with one further away is the least that lies between: a stack of such minima.
@@ -190,7 +214,7 @@ fn differences(sorted: &[&str]) -> Vec<Vec<usize>> {
     };
     note(&mut common.iter().enumerate().map(|(before, common)| (before + 1, *common)));
     note(&mut common.iter().enumerate().rev().map(|(text, common)| (text, *common)));
-    found.into_iter().map(|found| found.into_iter().collect()).collect()
+    found
 }
 
 fn common_start(one: &str, other: &str) -> usize {
@@ -216,31 +240,39 @@ fn tokens(text: &str) -> Vec<Range<usize>> {
     tokens
 }
 
-/// The start of a text and what is around its differences, grown to the width.
-fn around(text: &str, differences: &[usize], width: usize) -> String {
+/// The start of a text and what is around its differences, grown to the width. Of those that have no room `first` are the
+/// last to go.
+fn around(text: &str, differences: &BTreeSet<usize>, first: &BTreeSet<usize>, width: usize) -> String {
     let tokens = tokens(text);
     let token_of = |byte: usize| tokens.partition_point(|token| token.end <= byte);
     let is_sign = |token: usize| !text[tokens[token].clone()].starts_with(char::is_alphanumeric);
-    let mut pieces = Pieces { text, tokens: &tokens, shown: vec![head(text, &tokens, width)] };
-    let mut marks: Vec<Range<usize>> = Vec::new();
-    for token in differences.iter().map(|byte| token_of(*byte)).filter(|token| *token < tokens.len()) {
+    let mark = |byte: &usize| {
+        let token = token_of(*byte);
         // A sign alone tells nothing: what follows it does.
-        let end = if is_sign(token) { (token + 2).min(tokens.len()) } else { token + 1 };
-        marks.push(token..end);
-    }
-    marks.iter().for_each(|mark| pieces.add(mark.clone()));
-    let first_word = 1 + (0..tokens.len()).take_while(|token| is_sign(*token)).count();
-    // Too much: most of the start goes, then the first differences, which tell it from the least similar names.
-    for skipped in 0..=marks.len() {
-        if pieces.length() <= width {
-            break;
-        }
-        pieces.shown.clear();
-        pieces.add(0..first_word.min(tokens.len()));
-        marks[skipped..].iter().for_each(|mark| pieces.add(mark.clone()));
-    }
+        let end = if token < tokens.len() && is_sign(token) { token + 2 } else { token + 1 };
+        (token < tokens.len()).then(|| token..end.min(tokens.len()))
+    };
+    let mut marks: Vec<Range<usize>> = differences.union(first).filter_map(mark).collect();
+    marks.dedup();
+    let first: Vec<Range<usize>> = first.iter().filter_map(mark).collect();
+    // The first differences tell it from the least similar names.
+    let less: Vec<Range<usize>> = marks.iter().filter(|mark| !first.contains(mark)).cloned().collect();
     if marks.is_empty() {
         return cut_plain(text, width);
+    }
+    let mut pieces = Pieces { text, tokens: &tokens, shown: vec![head(text, &tokens, width)] };
+    marks.iter().for_each(|mark| pieces.add(mark.clone()));
+    let first_word = 1 + (0..tokens.len()).take_while(|token| is_sign(*token)).count();
+    // Too much: most of the start goes, then one difference after the other.
+    let mut leaving = less.into_iter().chain(first);
+    while pieces.length() > width {
+        pieces.shown.clear();
+        pieces.add(0..first_word.min(tokens.len()));
+        marks.iter().for_each(|mark| pieces.add(mark.clone()));
+        if pieces.length() > width {
+            let Some(gone) = leaving.next() else { break };
+            marks.retain(|mark| *mark != gone);
+        }
     }
     pieces.grow(width);
     let shown = pieces.to_string();
@@ -279,14 +311,23 @@ impl Pieces<'_> {
         }
     }
 
+    /// What is written of a piece: before a gap without what separates it from the next.
     fn part(&self, piece: &Range<usize>) -> &str {
         let start = self.tokens.get(piece.start).map_or(0, |token| token.start);
         let end = piece.end.checked_sub(1).and_then(|last| self.tokens.get(last)).map_or(start, |token| token.end);
-        &self.text[start..end]
+        let part = &self.text[start..end];
+        if piece.end < self.tokens.len() { part.trim_end_matches([' ', ',']) } else { part }
     }
 
+    /// Characters of the text that it becomes.
     fn length(&self) -> usize {
-        length(&self.to_string())
+        let mut end = 0;
+        let mut sum = 0;
+        for piece in &self.shown {
+            sum += usize::from(piece.start > end) + length(self.part(piece));
+            end = piece.end;
+        }
+        sum + usize::from(end < self.tokens.len())
     }
 
     /// Shows more on the right of each piece in turn, as long as it fits.
@@ -327,9 +368,7 @@ impl std::fmt::Display for Pieces<'_> {
             if piece.start > end {
                 f.write_str("…")?;
             }
-            let part = self.part(piece);
-            let cut_after = piece.end < self.tokens.len();
-            f.write_str(if cut_after { part.trim_end_matches([' ', ',']) } else { part })?;
+            f.write_str(self.part(piece))?;
             end = piece.end;
         }
         if end < self.tokens.len() { f.write_str("…") } else { Ok(()) }
@@ -361,6 +400,22 @@ mod tests {
                 "saxpy"
             ]
         );
+    }
+
+    #[test]
+    fn what_would_be_cut_alike_is_cut_where_it_differs() {
+        let mut names: Vec<String> = Vec::new();
+        for kind in ["AxisSat", "Sat", "AxisStd", "Std"] {
+            for from in ["Float8E4M3FN", "Float8E5M2"] {
+                let name = |to| format!("ort::cuda::DequantizeLinearKernel{kind}<ort::{from}, {to}, 256, 4>");
+                names.extend(["__half", "float"].map(name));
+            }
+        }
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let cut = distinct(&names, 34);
+        assert_eq!(cut.iter().collect::<BTreeSet<_>>().len(), names.len(), "{cut:#?}");
+        assert!(cut.iter().all(|text| length(text) <= 34), "{cut:#?}");
+        assert_eq!(cut[4..6], ["Dequantize…Sat<Float8E4M3FN,__…", "Dequantize…Sat<Float8E4M3FN,float…"]);
     }
 
     #[test]

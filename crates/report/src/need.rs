@@ -1,12 +1,15 @@
 //! `occupant need` for people: one kernel in full, several as a table.
 
+use std::collections::BTreeSet;
+
 use occupant_core::report::{BandRecord, CurvePoint, KernelRecord, NeedAnswer, NeedRecord, Validation};
 
 use crate::names::{cut, distinct};
+use crate::places::{Place, labels};
 use crate::plot::{Curve, columns, plot};
 use crate::sheet::Sheet;
 use crate::table::{Column, Line, Table};
-use crate::words::{count, grouped, on_gpu, wrapped, wrapped_beside};
+use crate::words::{count, grouped, on_gpu, printable, wrapped, wrapped_beside};
 
 /// Kernels that are shown of many; JSON and CSV have all.
 const SHOWN: usize = 40;
@@ -23,7 +26,11 @@ pub fn need_text(kernels: &[KernelRecord], width: usize) -> String {
 fn one(kernel: &KernelRecord, width: usize) -> String {
     let gpu = kernel.gpu.as_ref().map_or_else(String::new, |gpu| format!(" {}", on_gpu(gpu)));
     let arch = kernel.arch.as_deref().unwrap_or("no image");
-    let mut text = format!("{}\n{arch}{gpu}, {}\n", cut(&kernel.demangled, width), launch(kernel));
+    let mut text = String::new();
+    if kernel.member.is_some() {
+        text += &format!("{}:\n", printable(&Place::of(kernel).to_string()));
+    }
+    text += &format!("{}\n{arch}{gpu}, {}\n", cut(&kernel.demangled, width), launch(kernel));
     let Some(need) = &kernel.need else {
         return text + &wrapped(kernel.reason.as_deref().unwrap_or("no image"), width, 2);
     };
@@ -200,22 +207,7 @@ fn table(kernels: &[KernelRecord], width: usize) -> String {
         None => 4,
     });
     let shown = &sorted[..sorted.len().min(SHOWN)];
-    let mut table = Table {
-        columns: vec![
-            Column::left("kernel", u8::MAX),
-            Column::left("arch", 1),
-            Column::left("gpu", 3),
-            Column::left("answer", u8::MAX),
-            Column::right("have", 6),
-            Column::right("need", 6),
-            Column::right("band", 5),
-            Column::right("reaches", 4),
-            Column::left("binds", 4),
-            Column::left("how far known", 2),
-        ],
-        lines: shown.iter().map(|kernel| Line::Cells(cells(kernel))).collect(),
-        first_least: 20,
-    };
+    let mut table = listed(shown);
     let names: Vec<&str> = shown.iter().map(|kernel| &*kernel.demangled).collect();
     let room = table.first_width(width);
     for (line, name) in table.lines.iter_mut().zip(distinct(&names, room)) {
@@ -237,6 +229,36 @@ fn table(kernels: &[KernelRecord], width: usize) -> String {
         width,
         2,
     )
+}
+
+/// The table, with the file of each kernel where it is inside an archive or has the name of one in another file.
+fn listed(shown: &[&KernelRecord]) -> Table {
+    let several_gpus = shown.iter().any(|kernel| kernel.gpu != shown[0].gpu);
+    let mut columns = vec![
+        Column::left("kernel", u8::MAX),
+        Column::left("arch", 1),
+        Column::left("gpu", if several_gpus { 8 } else { 3 }),
+        Column::left("answer", u8::MAX),
+        Column::right("have", 6),
+        Column::right("need", 6),
+        Column::right("band", 5),
+        Column::right("reaches", 4),
+        Column::left("binds", 4),
+        Column::left("how far known", 2),
+    ];
+    let mut rows: Vec<Vec<String>> = shown.iter().map(|kernel| cells(kernel)).collect();
+    let places: Vec<Place<'_>> = shown.iter().map(|kernel| Place::of(kernel)).collect();
+    let different: BTreeSet<(&str, Place<'_>)> =
+        shown.iter().zip(&places).map(|(kernel, place)| (&*kernel.name, *place)).collect();
+    let names: BTreeSet<&str> = different.iter().map(|(name, _)| *name).collect();
+    if names.len() < different.len() || places.iter().any(|place| place.member.is_some()) {
+        const AT: usize = 3;
+        columns.insert(AT, Column::left("file", 7));
+        for (row, label) in rows.iter_mut().zip(labels(&places, &[])) {
+            row.insert(AT, printable(&label).into_owned());
+        }
+    }
+    Table { columns, lines: rows.into_iter().map(Line::Cells).collect(), first_least: 20 }
 }
 
 /// How many answers there are of each kind, and why some have no number.
@@ -328,6 +350,7 @@ pub fn need_sheet(kernels: &[KernelRecord]) -> Sheet {
             "block",
             "registers",
             "file",
+            "member",
         ],
         rows: kernels.iter().map(row).collect(),
     }
@@ -368,5 +391,6 @@ fn row(kernel: &KernelRecord) -> Vec<String> {
         whole(kernel.launch.block),
         whole(kernel.registers),
         kernel.file.to_string(),
+        kernel.member.as_deref().unwrap_or_default().to_owned(),
     ]
 }

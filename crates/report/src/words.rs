@@ -30,14 +30,6 @@ pub(crate) fn for_gpu(gpu: &GpuName) -> String {
     on_gpu(gpu).replacen("on", " for", 1)
 }
 
-/// That a GPU has no image of any of some kernels.
-pub(crate) fn none_runs(kernels: u64, gpu: &GpuName) -> String {
-    match kernels {
-        1 => format!("the one kernel has no image that runs {}", on_gpu(gpu)),
-        _ => format!("none of {} kernels has an image that runs {}", grouped(kernels), on_gpu(gpu)),
-    }
-}
-
 /// What stands before an occupancy that is not exact.
 pub(crate) const fn mark(basis: Basis) -> &'static str {
     match basis {

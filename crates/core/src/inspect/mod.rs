@@ -7,6 +7,7 @@ mod code;
 mod launch;
 mod machine;
 mod names;
+mod only_reports;
 mod plan;
 mod record;
 mod stack;

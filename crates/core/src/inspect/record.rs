@@ -116,6 +116,7 @@ fn empty(file: &Arc<str>, named: &Named, gpu: Option<GpuName>, answer: Answer) -
         toolkit: None,
         code_bytes: None,
         returns_at_once: None,
+        only_reports: None,
         launch: answer.launch,
         launchable: answer.launchable,
         reason: answer.reason,

@@ -8,6 +8,7 @@ use super::InspectOptions;
 use super::code::{Coded, FromCode, from_code, not_decoded};
 use super::launch::{Answer, Known, answer};
 use super::names::{Named, Names};
+use super::only_reports::only_reports;
 use super::plan::{Job, Wanted, covers, place};
 use super::record::{self, Place};
 use super::stub::returns_at_once;
@@ -198,6 +199,7 @@ fn function(
         message: format!("{}: {message}", function.name),
     }));
     let at_once = returns_at_once(function, place.architecture.capability, coded, options.code);
+    let only_reports = only_reports(function, place.architecture.capability, coded, options.code);
     let launches = options.launches.of(&function.name, &named.demangled);
     for who in for_whom {
         let target = match who {
@@ -211,6 +213,7 @@ fn function(
                 record.from_name = metadata.map(record::from_metadata);
             }
             record.returns_at_once = at_once;
+            record.only_reports = only_reports;
             record.need = need(&record, &code, who, options);
             found.records.push(record);
         };

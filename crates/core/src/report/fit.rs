@@ -59,6 +59,8 @@ pub struct KernelName {
     pub file: Arc<str>,
     /// Place in the file; `null` where no image runs on the GPU.
     pub entry: Option<Arc<str>>,
+    /// Path of the binary in the archives that `file` is; `null` where `file` is the binary itself.
+    pub member: Option<Arc<str>>,
     /// Target of the image.
     pub arch: Option<String>,
     /// Mangled name.
@@ -72,6 +74,7 @@ impl From<&KernelRecord> for KernelName {
         Self {
             file: Arc::clone(&kernel.file),
             entry: kernel.entry.clone(),
+            member: kernel.member.clone(),
             arch: kernel.arch.clone(),
             name: Arc::clone(&kernel.name),
             demangled: Arc::clone(&kernel.demangled),

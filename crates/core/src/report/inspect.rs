@@ -29,7 +29,10 @@ pub struct GpuKernels {
     pub gpu: GpuName,
     /// Records of kernels with an image that it runs, listed or left out by `--top`.
     pub kernels: u64,
-    /// Kernels without one, by the reason. `--top` does not count them and leaves them out of the list.
+    /// Different names among them, in each binary for itself: comparable with kernels without an image, which are counted
+    /// so.
+    pub names: u64,
+    /// Kernels without one, by the reason, each name of a binary once. `--top` does not count them and leaves them out of the list.
     pub without_image: Vec<NoImage>,
 }
 
@@ -123,6 +126,10 @@ pub struct KernelRecord {
     /// It returns at once: its code does nothing but end the thread, which is what compilers leave of a kernel that is made
     /// for another architecture. `null` for a device function and where its code is not read (before sm_70).
     pub returns_at_once: Option<bool>,
+    /// It only reports: its code, of at most 4 KiB, does nothing but print, fail an assertion or trap, which is what libraries
+    /// leave of a kernel that is not made for this architecture. `null` for a device function, where its code is not read
+    /// (before sm_70), and where it calls what is not certain.
+    pub only_reports: Option<bool>,
     /// The launch that the occupancy is for.
     pub launch: LaunchRecord,
     /// The launch works: a block fits within the launch bounds; `null` where that can't be known.
@@ -141,6 +148,14 @@ pub struct KernelRecord {
     pub need: Option<Box<NeedRecord>>,
     /// What a reader should know about this record.
     pub notes: Vec<String>,
+}
+
+impl KernelRecord {
+    /// It does nothing that it was written for: it returns at once or only reports. A census tells such kernels apart.
+    #[must_use]
+    pub fn is_stub(&self) -> bool {
+        self.returns_at_once == Some(true) || self.only_reports == Some(true)
+    }
 }
 
 /// The shape that a kernel's name states, by the naming scheme of a library.

@@ -20,6 +20,10 @@ pub struct SummaryReport {
     pub lowest_occupancy: Vec<Extreme>,
     /// The ten that spill most; `value` is bytes stored and loaded by a thread.
     pub most_spills: Vec<Extreme>,
+    /// Every binary that has kernels of the census, as file and path in its archives, so that those of the extremes can be told
+    /// apart in short. Not in JSON: paths are whole there.
+    #[serde(skip)]
+    pub places: Vec<(Arc<str>, Option<Arc<str>>)>,
     /// For each GPU asked for, how many kernels have an image that it runs; empty without `--gpu`.
     pub gpus: Vec<GpuKernels>,
     /// What could not be read.
@@ -42,6 +46,8 @@ pub struct GroupRecord {
     /// Those of them that return at once, see `returns_at_once` of a kernel. They count here and in `kernels` alone: what
     /// follows is about the others.
     pub returns_at_once: u64,
+    /// Those of them that only report, see `only_reports` of a kernel. They count like those that return at once.
+    pub only_reports: u64,
     /// Different kernels: by mangled name, resources and bytes of code. A library holds a template's kernel once for each
     /// of its files that use it.
     pub distinct: u64,
@@ -61,6 +67,14 @@ pub struct GroupRecord {
     pub unknown: u64,
     /// What binds, most frequent first; a kernel can have several.
     pub limiters: Vec<LimiterShare>,
+}
+
+impl GroupRecord {
+    /// Kernels that the counts are about: those that do what they were written for.
+    #[must_use]
+    pub fn counted(&self) -> u64 {
+        self.kernels.saturating_sub(self.returns_at_once).saturating_sub(self.only_reports)
+    }
 }
 
 /// Counts over ranges of a value.

@@ -175,7 +175,8 @@ impl InspectFlags {
 
     /// How kernels are listed.
     pub(crate) fn listing(&self) -> Listing {
-        Listing { names: self.names, full_names: self.full_names, files: self.names_files() }
+        let Self { names, full_names, functions, .. } = *self;
+        Listing { names, full_names, functions, files: self.names_files() }
     }
 
     /// Whether it has to be said which file a kernel comes from.

@@ -131,7 +131,7 @@ fn print(report: &InspectReport, listing: Listing, output: &mut Output) -> anyho
         Format::Json => output.write(&json(report)?)?,
         Format::Jsonl => output.writer().write_all(&json_lines(&report.kernels)?)?,
         Format::Csv => output.write(&inspect_sheet(&report.kernels).csv())?,
-        Format::Markdown => output.write(&inspect_markdown(report, listing.names))?,
+        Format::Markdown => output.write(&inspect_markdown(report, listing))?,
     }
     Ok(output.finish()?)
 }

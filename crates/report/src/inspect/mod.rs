@@ -20,6 +20,8 @@ pub struct Listing {
     pub names: bool,
     /// Names whole, as the last column; lines are as long as they are.
     pub full_names: bool,
+    /// Device functions that are no kernels are listed, too.
+    pub functions: bool,
     /// Several files, or a directory, were named: rows say which file they come from.
     pub files: bool,
 }
@@ -33,7 +35,7 @@ pub fn inspect_text(report: &InspectReport, listing: Listing, width: usize) -> S
     if !shown.is_empty() {
         text = if listing.full_names { with_full_names(&shown, listing) } else { fitting(&shown, listing, width) };
     }
-    let lines = legend(&report.kernels).into_iter().chain(reasons(report)).chain([totals(report)]);
+    let lines = legend(&report.kernels).into_iter().chain(reasons(report)).chain([totals(report, listing.functions)]);
     lines.for_each(|line| text += &wrapped(&line, width, 2));
     text
 }
@@ -151,7 +153,7 @@ impl Files {
 
 fn lines(kernels: &[&KernelRecord], shown: &[bool], files: Files) -> Vec<Line> {
     let places: Vec<Place<'_>> = kernels.iter().map(|kernel| Place::of(kernel)).collect();
-    let labels = if files == Files::Column { labels(&places) } else { vec![String::new(); places.len()] };
+    let labels = if files == Files::Column { labels(&places, &[]) } else { vec![String::new(); places.len()] };
     let mut lines = Vec::new();
     let mut last = None;
     for ((kernel, place), label) in kernels.iter().zip(places).zip(labels) {

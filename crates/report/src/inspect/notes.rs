@@ -4,7 +4,8 @@ use occupant_core::report::{Basis, BlockFrom, GpuKernels, InspectReport, KernelR
 use occupant_core::shorten;
 
 use super::{spills, spills_anything};
-use crate::words::{count, for_gpu, grouped, none_runs, printable};
+use crate::with_image::{none_runs, noun, whose};
+use crate::words::{count, grouped, printable};
 
 /// What the marks in the table mean, and which flag settles them.
 pub(super) fn legend(kernels: &[KernelRecord]) -> Vec<String> {
@@ -72,7 +73,7 @@ pub(super) fn reasons(report: &InspectReport) -> Vec<String> {
 /// Why kernels have no image for a GPU.
 pub(super) fn missing(report: &InspectReport) -> impl Iterator<Item = String> + '_ {
     let missing = report.gpus.iter().flat_map(|gpu| &gpu.without_image);
-    missing.map(|missing| format!("{}: {}", count(missing.kernels, "kernel"), missing.reason))
+    missing.map(|missing| format!("{}: {}", count(missing.kernels, noun(&report.gpus)), missing.reason))
 }
 
 /// Kernels with one first reason.
@@ -121,7 +122,8 @@ fn sentence(refused: &Refused<'_>) -> String {
     format!("{}{cannot}: {reason}{more}", count(*kernels, "kernel"))
 }
 
-pub(super) fn totals(report: &InspectReport) -> String {
+/// `functions`: device functions are listed, too.
+pub(super) fn totals(report: &InspectReport, functions: bool) -> String {
     let totals = &report.totals;
     let launchable = |wanted| report.kernels.iter().filter(move |kernel| kernel.launchable == Some(wanted));
     let basis = |wanted| {
@@ -151,7 +153,7 @@ pub(super) fn totals(report: &InspectReport) -> String {
         if occupancies.is_empty() { String::new() } else { format!("; occupancy: {}", occupancies.join(", ")) };
     format!(
         "{} in {} ({}){occupancy}{}{}",
-        kernels(report),
+        if functions { kernels_and_functions(report) } else { kernels(report) },
         count(totals.files.into(), "file"),
         images.join(", "),
         no_spills(report),
@@ -170,11 +172,14 @@ fn kernels(report: &InspectReport) -> String {
         return part_of(listed(None), listed(None) + u64::from(report.totals.not_shown), "");
     }
     let part = |gpu: &GpuKernels| {
-        let with_image = || part_of(listed(Some(gpu)), gpu.kernels, &for_gpu(&gpu.gpu));
+        let with_image = || part_of(listed(Some(gpu)), gpu.kernels, &whose(gpu, &report.gpus));
         match (gpu.kernels, gpu.missing()) {
-            (0, missing) => none_runs(missing, &gpu.gpu),
+            (0, _) => none_runs(gpu, &report.gpus),
             (_, 0) => with_image(),
-            (_, missing) => format!("{} ({} more without an image)", with_image(), grouped(missing)),
+            (_, missing) => {
+                let more = if noun(&report.gpus) == "kernel" { "more" } else { "more names" };
+                format!("{} ({} {more} without an image)", with_image(), grouped(missing))
+            }
         }
     };
     report.gpus.iter().map(part).collect::<Vec<_>>().join(", ")
@@ -189,6 +194,17 @@ fn part_of(listed: u64, all: u64, whose: &str) -> String {
     }
 }
 
+/// Kernels, and the device functions that are listed with them. How many of each `--top` leaves out is not known.
+fn kernels_and_functions(report: &InspectReport) -> String {
+    let cut = u64::from(report.totals.not_shown);
+    if cut > 0 && report.gpus.is_empty() {
+        let listed = report.kernels.len() as u64;
+        return format!("{} of {} kernels and device functions", grouped(listed), grouped(listed + cut));
+    }
+    let functions = report.kernels.iter().filter(|kernel| !kernel.is_kernel).count() as u64;
+    format!("{} and {}", kernels(report), count(functions, "device function"))
+}
+
 /// The column is left out where it would be empty: that is told, where it is known of all.
 fn no_spills(report: &InspectReport) -> &'static str {
     let known_none = |kernel: &KernelRecord| {
@@ -198,11 +214,15 @@ fn no_spills(report: &InspectReport) -> &'static str {
     if !report.kernels.is_empty() && report.kernels.iter().all(known_none) { "; no spills" } else { "" }
 }
 
-/// Kernels that do nothing look like the best of all.
+/// Kernels that do nothing of what they were written for look like the best of all.
 fn stubs(report: &InspectReport) -> String {
-    match report.kernels.iter().filter(|kernel| kernel.returns_at_once == Some(true)).count() as u64 {
-        0 => String::new(),
-        1 => "; 1 returns at once".to_owned(),
-        number => format!("; {} return at once", grouped(number)),
-    }
+    let number = |is: fn(&KernelRecord) -> bool| report.kernels.iter().filter(|kernel| is(kernel)).count() as u64;
+    let kinds = [
+        (number(|kernel| kernel.returns_at_once == Some(true)), "returns at once", "return at once"),
+        (number(|kernel| kernel.only_reports == Some(true)), "only prints or traps", "only print or trap"),
+    ];
+    let part = |(number, one, several): (u64, &str, &str)| {
+        format!("; {} {}", grouped(number), if number == 1 { one } else { several })
+    };
+    kinds.into_iter().filter(|(number, ..)| *number > 0).map(part).collect()
 }

@@ -4,7 +4,7 @@ use occupant_core::report::{InspectReport, KernelRecord};
 use serde::Serialize;
 
 use super::notes::{legend, missing, totals};
-use super::{cells, sizes, spills_anything};
+use super::{Listing, cells, sizes, spills_anything};
 use crate::places::{Place, labels};
 use crate::sheet::Sheet;
 use crate::words::{printable, resource};
@@ -57,6 +57,7 @@ pub fn inspect_sheet(kernels: &[KernelRecord]) -> Sheet {
             "member",
             "code_bytes",
             "returns_at_once",
+            "only_reports",
         ],
         rows: kernels.iter().map(row).collect(),
     }
@@ -111,6 +112,7 @@ fn row(kernel: &KernelRecord) -> Vec<String> {
         kernel.member.as_deref().unwrap_or_default().to_owned(),
         kernel.code_bytes.map_or_else(String::new, |bytes| bytes.to_string()),
         kernel.returns_at_once.map_or_else(String::new, |stub| stub.to_string()),
+        kernel.only_reports.map_or_else(String::new, |stub| stub.to_string()),
     ]
 }
 
@@ -122,15 +124,16 @@ fn name(value: impl Serialize) -> String {
     }
 }
 
-/// The kernels as a Markdown table and a line of totals, for a pull request or a report; with `names`, what names tell.
+/// The kernels as a Markdown table and a line of totals, for a pull request or a report. Which files were named does not
+/// matter: rows say which they come from where there are several.
 /// Kernels without an image for the GPU are told below the table.
 #[must_use]
-pub fn inspect_markdown(report: &InspectReport, names: bool) -> String {
+pub fn inspect_markdown(report: &InspectReport, listing: Listing) -> String {
     let listed: Vec<&KernelRecord> = report.kernels.iter().filter(|kernel| kernel.entry.is_some()).collect();
     let all: Vec<Vec<String>> = listed.iter().map(|kernel| cells(kernel)).collect();
     let places: Vec<Place<'_>> = listed.iter().map(|kernel| Place::of(kernel)).collect();
     let with_file = places.iter().any(|place| *place != places[0] || place.member.is_some());
-    let told = |at: usize| names && all.iter().any(|cells| cells[at] != "-");
+    let told = |at: usize| listing.names && all.iter().any(|cells| cells[at] != "-");
     // Titles, and which of the cells stands below.
     let columns = [
         ("gpu", 1, listed.iter().any(|kernel| kernel.gpu.is_some())),
@@ -157,13 +160,13 @@ pub fn inspect_markdown(report: &InspectReport, names: bool) -> String {
     let titles = ["kernel"].into_iter().chain(with_file.then_some("file"));
     let sheet = Sheet {
         columns: titles.chain(columns.iter().map(|(title, _)| *title)).chain(["limited by"]).collect(),
-        rows: listed.iter().zip(&all).zip(labels(&places)).map(row).collect(),
+        rows: listed.iter().zip(&all).zip(labels(&places, &[])).map(row).collect(),
     };
     let mut text = sheet.markdown();
     for line in legend(&report.kernels).into_iter().chain(missing(report)) {
         text += &format!("\n{}\n", line.replace('<', "\\<").replace('~', "\\~").replace('*', "\\*"));
     }
-    text + &format!("\n{}\n", totals(report))
+    text + &format!("\n{}\n", totals(report, listing.functions))
 }
 
 /// What binds, in words, or why nothing is known or it can't be launched.

@@ -28,7 +28,7 @@ pub fn summary_text(report: &SummaryReport, directory: bool, width: usize) -> St
         text.push('\n');
     }
     for (title, extremes) in tops(report) {
-        text += &format!("{title}\n\n{}\n", top(extremes, files, width));
+        text += &format!("{title}\n\n{}\n", top(extremes, report, files, width));
     }
     for line in notes::notes(report) {
         text += &wrapped(&line, width, 2);
@@ -53,7 +53,7 @@ pub fn summary_markdown(report: &SummaryReport) -> String {
     }
     for (title, extremes) in tops(report) {
         let names: Vec<&str> = extremes.iter().map(|extreme| &*extreme.demangled).collect();
-        let files = files(extremes, report.totals.files > 1);
+        let files = files(extremes, report, report.totals.files > 1);
         let with_files = files.iter().any(|file| !file.is_empty());
         let rows = extremes.iter().zip(distinct(&names, MARKDOWN_NAME)).zip(files).map(|((extreme, name), file)| {
             let name = printable(&name).replace('`', "'");
@@ -81,7 +81,7 @@ pub fn summary_sheet(report: &SummaryReport) -> Sheet {
     ];
     let mut columns = vec!["gpu", "arch", "group", "kernels", "registers_median"];
     columns.extend(BASES.iter().flatten());
-    columns.extend(["cannot_launch", "unknown", "limiters", "returns_at_once", "distinct"]);
+    columns.extend(["cannot_launch", "unknown", "limiters", "returns_at_once", "distinct", "only_reports"]);
     let number = |value: Option<f64>| value.map_or_else(String::new, |value| format!("{value:?}"));
     let row = |group: &GroupRecord| {
         let mut row = vec![
@@ -97,7 +97,7 @@ pub fn summary_sheet(report: &SummaryReport) -> Sheet {
         let limiters: Vec<String> =
             group.limiters.iter().map(|share| format!("{}={}", share.name, share.kernels)).collect();
         row.extend([group.cannot_launch.to_string(), group.unknown.to_string(), limiters.join(";")]);
-        row.extend([group.returns_at_once.to_string(), group.distinct.to_string()]);
+        row.extend([group.returns_at_once, group.distinct, group.only_reports].map(|number| number.to_string()));
         row
     };
     Sheet { columns, rows: report.groups.iter().map(row).collect() }
@@ -105,7 +105,7 @@ pub fn summary_sheet(report: &SummaryReport) -> Sheet {
 
 /// Groups that have kernels to count.
 fn counted(report: &SummaryReport) -> impl Iterator<Item = &GroupRecord> {
-    report.groups.iter().filter(|group| group.arch != WITHOUT_IMAGE && group.kernels > group.returns_at_once)
+    report.groups.iter().filter(|group| group.arch != WITHOUT_IMAGE && group.counted() > 0)
 }
 
 /// What stands for the architecture of kernels that a GPU has no image of.
@@ -120,7 +120,7 @@ fn label(group: &GroupRecord) -> String {
 fn tables(report: &SummaryReport) -> Vec<Bins> {
     let registers = |group: &GroupRecord| Row {
         label: label(group),
-        kernels: group.kernels - group.returns_at_once,
+        kernels: group.counted(),
         median: group.registers.median,
         middle: 0,
         bins: group.registers.bins.iter().map(|bin| bin.kernels).collect(),
@@ -187,15 +187,17 @@ fn value(extreme: &Extreme) -> String {
 }
 
 /// The file of each, where there are several or one inside an archive; else empty texts.
-fn files(extremes: &[Extreme], several: bool) -> Vec<String> {
+fn files(extremes: &[Extreme], report: &SummaryReport, several: bool) -> Vec<String> {
     let places: Vec<Place<'_>> = extremes.iter().map(Place::of_extreme).collect();
+    let all: Vec<Place<'_>> =
+        report.places.iter().map(|(file, member)| Place { file, member: member.as_deref() }).collect();
     let told = several || places.iter().any(|place| place.member.is_some() || *place != places[0]);
-    if told { labels(&places) } else { vec![String::new(); places.len()] }
+    if told { labels(&places, &all) } else { vec![String::new(); places.len()] }
 }
 
-fn top(extremes: &[Extreme], several: bool, width: usize) -> String {
+fn top(extremes: &[Extreme], report: &SummaryReport, several: bool, width: usize) -> String {
     const BEFORE: usize = 20;
-    let files = files(extremes, several);
+    let files = files(extremes, report, several);
     let widest = files.iter().map(|file| file.chars().count()).max().unwrap_or(0);
     let before = BEFORE + if widest > 0 { widest + 2 } else { 0 };
     let names: Vec<&str> = extremes.iter().map(|extreme| &*extreme.demangled).collect();

@@ -5,7 +5,8 @@ use occupant_core::report::{GroupRecord, SummaryReport};
 use super::bins::MIDDLE;
 use super::{WITHOUT_IMAGE, counted, label};
 use crate::names::distinct;
-use crate::words::{count, for_gpu, grouped, none_runs, printable};
+use crate::with_image::{none_runs, noun, whose};
+use crate::words::{count, for_gpu, grouped, printable};
 
 /// Lines about copies that are shown.
 const COPIES: usize = 4;
@@ -42,30 +43,32 @@ pub(super) fn notes(report: &SummaryReport) -> Vec<String> {
     notes
 }
 
-/// Kernels that do nothing would bend every median.
+/// Kernels that do nothing of what they were written for would bend every median.
 fn stubs(report: &SummaryReport) -> Vec<String> {
-    let stubs: u64 = report.groups.iter().map(|group| group.returns_at_once).sum();
-    let all: u64 = report.groups.iter().filter(|group| group.arch != WITHOUT_IMAGE).map(|group| group.kernels).sum();
-    if stubs == 0 {
-        return Vec::new();
-    }
-    vec![format!(
-        "{} of {} {} at once, made so or made for other architectures: not counted above",
-        grouped(stubs),
-        count(all, "kernel"),
-        if stubs == 1 { "returns" } else { "return" }
-    )]
+    let sum = |of: fn(&GroupRecord) -> u64| -> u64 {
+        report.groups.iter().filter(|group| group.arch != WITHOUT_IMAGE).map(of).sum()
+    };
+    let all = count(sum(|group| group.kernels), "kernel");
+    let kinds = [
+        (sum(|group| group.returns_at_once), "returns at once", "return at once"),
+        (sum(|group| group.only_reports), "only prints or traps", "only print or trap"),
+    ];
+    let line = |(number, one, several): (u64, &str, &str)| {
+        let what = if number == 1 { one } else { several };
+        format!("{} of {all} {what}, made so or made for other architectures: not counted above", grouped(number))
+    };
+    kinds.into_iter().filter(|(number, ..)| *number > 0).map(line).collect()
 }
 
 /// Groups of which a quarter or more are copies: their medians are those of a few kernels.
 fn copies(report: &SummaryReport) -> Vec<String> {
     let many = |group: &&GroupRecord| {
-        let kernels = group.kernels - group.returns_at_once;
+        let kernels = group.counted();
         kernels >= 10 && group.distinct * 4 <= kernels * 3
     };
     let groups: Vec<&GroupRecord> = counted(report).filter(many).collect();
     let line = |group: &&GroupRecord| {
-        let kernels = group.kernels - group.returns_at_once;
+        let kernels = group.counted();
         let most = group.most_copied.as_ref().filter(|most| most.kernels * 10 >= kernels);
         let copied = most.map_or_else(String::new, |most| {
             let name = distinct(&[&most.demangled], NAME).concat();
@@ -91,7 +94,7 @@ fn missing(report: &SummaryReport) -> impl Iterator<Item = String> + '_ {
         let missing = gpu.missing();
         format!(
             "{} {} no image{}",
-            count(missing, "kernel"),
+            count(missing, noun(&report.gpus)),
             if missing == 1 { "has" } else { "have" },
             for_gpu(&gpu.gpu)
         )
@@ -102,11 +105,17 @@ fn totals(report: &SummaryReport) -> String {
     let files = count(report.totals.files.into(), "file");
     if report.gpus.is_empty() {
         let kernels: u64 = report.groups.iter().map(|group| group.kernels).sum();
-        return format!("{} in {files}", count(kernels, "kernel"));
+        let functions = u64::from(report.totals.device_functions);
+        let untold = if kernels == 0 && functions > 0 {
+            format!("; {}, which a census does not count", count(functions, "device function"))
+        } else {
+            String::new()
+        };
+        return format!("{} in {files}{untold}", count(kernels, "kernel"));
     }
     let part = |gpu: &occupant_core::report::GpuKernels| match gpu.kernels {
-        0 => none_runs(gpu.missing(), &gpu.gpu),
-        kernels => format!("{}{}", count(kernels, "kernel"), for_gpu(&gpu.gpu)),
+        0 => none_runs(gpu, &report.gpus),
+        kernels => count(kernels, "kernel") + &whose(gpu, &report.gpus),
     };
     let parts: Vec<String> = report.gpus.iter().map(part).collect();
     format!("{} in {files}", parts.join(", "))
