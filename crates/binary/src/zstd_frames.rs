@@ -36,6 +36,16 @@ impl<R: Read> Frames<R> {
         }
         Ok(false)
     }
+
+    /// Whether the frame that was read came to what its checksum says, if it has one; the decoder leaves that to its caller.
+    fn check(&self) -> io::Result<()> {
+        match self.decoder.get_checksum_from_data() {
+            stated @ Some(_) if stated != self.decoder.get_calculated_checksum() => {
+                Err(io::Error::other("what came out is not what the checksum says"))
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 impl<R: Read> Read for Frames<R> {
@@ -50,6 +60,9 @@ impl<R: Read> Read for Frames<R> {
                     .decode_blocks(&mut self.packed, strategy)
                     .map_err(|error| io::Error::other(error.to_string()))?;
                 continue;
+            }
+            if self.inside {
+                self.check()?;
             }
             self.inside = self.next()?;
             if !self.inside {
@@ -76,6 +89,10 @@ mod tests {
         for cut in [3, 10, stream.len() - 2] {
             assert!(Frames::new(&stream[..cut]).read_to_end(&mut Vec::new()).is_err(), "cut at {cut}");
         }
+        let mut damaged = packed(b"one ");
+        let at = damaged.windows(4).position(|bytes| bytes == b"one ").unwrap();
+        damaged[at] ^= 1;
+        assert!(Frames::new(&damaged[..]).read_to_end(&mut Vec::new()).is_err(), "the checksum is of other bytes");
         assert_eq!(Frames::new(&[][..]).read(&mut [0; 4]).unwrap(), 0);
     }
 }

@@ -79,50 +79,16 @@ pub fn by_hand(limits: &SmLimits, shape: &Shape) -> Result<ByHand, InvalidShape>
     let mut estimate = Estimate::new(limits, shape, &exact);
     let (registers, shared_memory) = (estimate.registers(), estimate.shared_memory());
     let answer = estimate.warps();
-    let mut steps = Vec::new();
-    let mut from_warps = answer;
-    let mut add = |rounding, to_warps: f64, says| {
-        if (from_warps - to_warps).abs() > 1e-9 {
-            steps.push(RoundingStep { rounding, from_warps, to_warps, says });
-            from_warps = to_warps;
-        }
-    };
-
-    estimate.registers_per_thread = exact.allocated.registers_per_thread;
-    add(
-        Rounding::RegisterUnit,
-        estimate.warps(),
-        format!(
-            "registers come {} per thread at a time: {} becomes {}",
-            limits.register_allocation_unit / SmLimits::WARP_SIZE,
-            shape.registers_per_thread,
-            exact.allocated.registers_per_thread
-        ),
-    );
-    estimate.sub_partitions = limits.sub_partitions;
-    add(Rounding::SubPartitions, estimate.warps(), sub_partitions_say(limits, shape));
-    estimate.shared_per_block += u64::from(limits.shared_reserved_per_block);
-    add(
-        Rounding::SharedReserve,
-        estimate.warps(),
-        format!("the system takes {} B of shared memory from every block", limits.shared_reserved_per_block),
-    );
-    estimate.shared_per_block = u64::from(exact.allocated.shared_per_block);
-    add(
-        Rounding::SharedUnit,
-        estimate.warps(),
-        format!(
-            "shared memory comes {} B at a time: a block takes {} B",
-            limits.shared_allocation_unit, exact.allocated.shared_per_block
-        ),
-    );
+    let mut steps = Steps { from_warps: answer, taken: Vec::new() };
+    steps.of_registers(&mut estimate, limits, shape, &exact);
+    steps.of_shared_memory(&mut estimate, limits, &exact);
     let whole_blocks = (estimate.warps() / f64::from(exact.warps_per_block)).floor() * f64::from(exact.warps_per_block);
-    add(
+    steps.to(
         Rounding::WholeBlocks,
         whole_blocks,
         format!("only whole blocks of {} warps become resident", exact.warps_per_block),
     );
-    add(
+    steps.to(
         Rounding::OtherLimits,
         f64::from(exact.warps_per_sm()),
         "limits of one block, carve-out, barriers, virtual resources or partitioned caching bind".to_owned(),
@@ -133,8 +99,58 @@ pub fn by_hand(limits: &SmLimits, shape: &Shape) -> Result<ByHand, InvalidShape>
         warps: f64::from(exact.max_warps_per_sm),
         blocks: estimate.blocks(),
         answer,
-        steps,
+        steps: steps.taken,
     })
+}
+
+/// The way from hand arithmetic to the exact answer, as far as it was gone.
+struct Steps {
+    from_warps: f64,
+    taken: Vec<RoundingStep>,
+}
+
+impl Steps {
+    /// A rule of its own, where it changes anything.
+    fn to(&mut self, rounding: Rounding, to_warps: f64, says: String) {
+        if (self.from_warps - to_warps).abs() > 1e-9 {
+            self.taken.push(RoundingStep { rounding, from_warps: self.from_warps, to_warps, says });
+            self.from_warps = to_warps;
+        }
+    }
+
+    fn of_registers(&mut self, estimate: &mut Estimate, limits: &SmLimits, shape: &Shape, exact: &Occupancy) {
+        estimate.registers_per_thread = exact.allocated.registers_per_thread;
+        self.to(
+            Rounding::RegisterUnit,
+            estimate.warps(),
+            format!(
+                "registers come {} per thread at a time: {} becomes {}",
+                limits.register_allocation_unit / SmLimits::WARP_SIZE,
+                shape.registers_per_thread,
+                exact.allocated.registers_per_thread
+            ),
+        );
+        estimate.sub_partitions = limits.sub_partitions;
+        self.to(Rounding::SubPartitions, estimate.warps(), sub_partitions_say(limits, shape));
+    }
+
+    fn of_shared_memory(&mut self, estimate: &mut Estimate, limits: &SmLimits, exact: &Occupancy) {
+        estimate.shared_per_block += u64::from(limits.shared_reserved_per_block);
+        self.to(
+            Rounding::SharedReserve,
+            estimate.warps(),
+            format!("the system takes {} B of shared memory from every block", limits.shared_reserved_per_block),
+        );
+        estimate.shared_per_block = u64::from(exact.allocated.shared_per_block);
+        self.to(
+            Rounding::SharedUnit,
+            estimate.warps(),
+            format!(
+                "shared memory comes {} B at a time: a block takes {} B",
+                limits.shared_allocation_unit, exact.allocated.shared_per_block
+            ),
+        );
+    }
 }
 
 fn sub_partitions_say(limits: &SmLimits, shape: &Shape) -> String {

@@ -326,6 +326,40 @@ fn members_over_the_same_bytes_are_refused() {
     assert!(outcome.diagnostics.len() <= 1001);
 }
 
+/// Deflated data that is long and stands for nothing: empty blocks, and an end.
+fn nothing(bytes: usize) -> Vec<u8> {
+    let mut packed = [0, 0, 0, 0xff, 0xff].repeat(bytes / 5);
+    packed.extend([1, 0, 0, 0xff, 0xff]);
+    packed
+}
+
+#[test]
+fn packed_members_over_the_same_bytes_are_bounded() {
+    let packed = nothing(1 << 20);
+    let sizes = [packed.len() as u32, 0, 0];
+    let start = local("a", 8, &packed, sizes);
+    // 60,000 times a megabyte would be read, and nothing come out of it.
+    for name in [|number: u32| format!("{number:05}"), |_| "x".to_owned(), |_| "folder/".to_owned()] {
+        let members: Vec<_> = (0..60_000).map(|number| (name(number), 8, 0, sizes)).collect();
+        let outcome = looked_into(&zip_over(&start, &members));
+        said(&outcome, "over_limit: size of all that is unpacked");
+        assert!(outcome.diagnostics.len() < 10, "told once: {:?}", errors(&outcome));
+    }
+}
+
+#[test]
+fn names_that_library_members_share_are_bounded() {
+    let header = |name: &str, size: usize| format!("{name:<48}{size:<10}`\n").into_bytes();
+    let names = [vec![b'n'; 1 << 20], b"/\n".to_vec()].concat();
+    let mut library = [b"!<arch>\n".to_vec(), header("//", names.len()), names].concat();
+    for _ in 0..60_000 {
+        library.extend(header("/0", 0));
+    }
+    let outcome = looked_into(&library);
+    said(&outcome, "over_limit: size of names that members share");
+    assert_eq!(outcome.diagnostics.len(), 1);
+}
+
 #[test]
 fn what_stands_beside_a_member_is_not_unpacked_for_what_is_no_cubin() {
     let zeros = vec![0; 4 << 20];

@@ -80,58 +80,18 @@ fn splits(splits: &[SplitRecord]) -> Table {
 /// Kernels that are shown of many; JSON and CSV have all.
 const SHOWN: usize = 40;
 
+/// The order in which verdicts matter.
+const VERDICTS: [BudgetVerdict; 4] =
+    [BudgetVerdict::HangRisk, BudgetVerdict::Undecided, BudgetVerdict::Ignored, BudgetVerdict::Legal];
+
 /// Several answers: a line each, what is not legal first, and how many there are of each verdict.
 #[must_use]
 pub fn budgets_text(results: &[BudgetReport], width: usize) -> String {
     let mut sorted: Vec<&BudgetReport> = results.iter().collect();
-    sorted.sort_by_key(|report| match report.verdict {
-        BudgetVerdict::HangRisk => 0,
-        BudgetVerdict::Undecided => 1,
-        BudgetVerdict::Ignored => 2,
-        BudgetVerdict::Legal => 3,
-    });
-    let shown = &sorted[..sorted.len().min(SHOWN)];
-    let of =
-        |report: &BudgetReport| report.kernel.as_ref().map_or_else(String::new, |kernel| kernel.demangled.to_string());
-    let names: Vec<String> = shown.iter().map(|report| of(report)).collect();
-    let line = |(report, name): (&&BudgetReport, &String)| {
-        let number = |value: Option<u64>| value.map_or_else(|| "-".to_owned(), grouped);
-        let least = report.requested_least.filter(|least| report.requested != Some(*least));
-        let least = least.map_or_else(String::new, |least| format!("{}-", grouped(least)));
-        Line::Cells(vec![
-            name.clone(),
-            report.gpu.name.clone(),
-            report.verdict.name().to_owned(),
-            report.threads.to_string(),
-            report.launch_registers.map_or_else(|| "-".to_owned(), |registers| registers.to_string()),
-            requests(report),
-            number(report.pool),
-            format!("{least}{}", number(report.requested)),
-        ])
-    };
-    let mut table = Table {
-        columns: vec![
-            Column::left("kernel", u8::MAX),
-            Column::left("gpu", 3),
-            Column::left("verdict", u8::MAX),
-            Column::right("threads", 2),
-            Column::right("at launch", 4),
-            Column::left("requests", u8::MAX),
-            Column::right("pool", 1),
-            Column::right("asked for", 1),
-        ],
-        lines: shown.iter().zip(&names).map(line).collect(),
-        first_least: 16,
-    };
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    for (line, name) in table.lines.iter_mut().zip(distinct(&names, table_room(&names, width))) {
-        if let Line::Cells(cells) = line {
-            cells[0] = name;
-        }
-    }
-    let mut text = table.render(width);
-    let verdicts = [BudgetVerdict::HangRisk, BudgetVerdict::Undecided, BudgetVerdict::Ignored, BudgetVerdict::Legal];
-    let counts = verdicts.map(|verdict| (verdict, results.iter().filter(|report| report.verdict == verdict).count()));
+    sorted.sort_by_key(|report| VERDICTS.iter().position(|verdict| *verdict == report.verdict));
+    let mut text = several(&sorted[..sorted.len().min(SHOWN)], width).render(width);
+    let number = |verdict| results.iter().filter(|report| report.verdict == verdict).count();
+    let counts = VERDICTS.map(|verdict| (verdict, number(verdict)));
     let told: Vec<String> = counts
         .iter()
         .filter(|(_, number)| *number > 0)
@@ -145,6 +105,44 @@ pub fn budgets_text(results: &[BudgetReport], width: usize) -> String {
         text += &wrapped(&line, width, 2);
     }
     text + &wrapped("one kernel alone (--kernel, --arch) is answered in full", width, 2)
+}
+
+/// A line for each answer, under names that tell them apart.
+fn several(shown: &[&BudgetReport], width: usize) -> Table {
+    let of = |report: &&BudgetReport| report.kernel.as_ref().map(|kernel| kernel.demangled.to_string());
+    let names: Vec<String> = shown.iter().map(|report| of(report).unwrap_or_default()).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let names = distinct(&names, table_room(&names, width));
+    Table {
+        columns: vec![
+            Column::left("kernel", u8::MAX),
+            Column::left("gpu", 3),
+            Column::left("verdict", u8::MAX),
+            Column::right("threads", 2),
+            Column::right("at launch", 4),
+            Column::left("requests", u8::MAX),
+            Column::right("pool", 1),
+            Column::right("asked for", 1),
+        ],
+        lines: shown.iter().zip(names).map(|(report, name)| one_of_several(report, name)).collect(),
+        first_least: 16,
+    }
+}
+
+fn one_of_several(report: &BudgetReport, name: String) -> Line {
+    let number = |value: Option<u64>| value.map_or_else(|| "-".to_owned(), grouped);
+    let least = report.requested_least.filter(|least| report.requested != Some(*least));
+    let least = least.map_or_else(String::new, |least| format!("{}-", grouped(least)));
+    Line::Cells(vec![
+        name,
+        report.gpu.name.clone(),
+        report.verdict.name().to_owned(),
+        report.threads.to_string(),
+        report.launch_registers.map_or_else(|| "-".to_owned(), |registers| registers.to_string()),
+        requests(report),
+        number(report.pool),
+        format!("{least}{}", number(report.requested)),
+    ])
 }
 
 /// Room for names: what verdict and requests leave.

@@ -52,31 +52,19 @@ fn sentence(report: &CalcReport) -> String {
 fn ceilings(report: &CalcReport, width: usize) -> String {
     let (input, found) = (&report.input, &report.occupancy);
     let ceilings = &found.ceilings;
-    let allocated = &found.allocated;
     let warps = input.block.div_ceil(32);
-    let registers = format!(
-        "{} ({} per thread{})",
-        grouped(allocated.registers_per_block.into()),
-        input.registers,
-        if allocated.registers_per_thread == input.registers {
-            String::new()
-        } else {
-            format!(", given {}", allocated.registers_per_thread)
-        }
-    );
-    let asked = u64::from(input.shared_static) + u64::from(input.shared_dynamic);
-    let shared = if u64::from(allocated.shared_per_block) == asked {
-        format!("{} B", grouped(asked))
-    } else {
-        format!("{} B ({} asked for)", grouped(allocated.shared_per_block.into()), grouped(asked))
-    };
     let sm = &report.sm;
     let plain = |pool: Option<u32>| pool.map_or_else(String::new, |pool| grouped(pool.into()));
     let rows = [
         ("warps", warps.to_string(), plain(Some(sm.warps)), Some(ceilings.warps)),
         ("blocks", "1".to_owned(), plain(Some(sm.blocks)), Some(ceilings.blocks)),
-        ("registers", registers, plain(Some(sm.registers)), ceilings.registers),
-        ("shared_memory", shared, format!("{} B", grouped(sm.shared_memory.into())), ceilings.shared_memory),
+        ("registers", registers_taken(report), plain(Some(sm.registers)), ceilings.registers),
+        (
+            "shared_memory",
+            shared_taken(report),
+            format!("{} B", grouped(sm.shared_memory.into())),
+            ceilings.shared_memory,
+        ),
         ("barriers", input.barriers.to_string(), plain(sm.barriers), ceilings.barriers),
         (
             "virtual_resources",
@@ -109,6 +97,25 @@ fn ceilings(report: &CalcReport, width: usize) -> String {
         first_least: 17,
     };
     table.render(width)
+}
+
+/// Registers of a block, and of a thread as asked for and as given.
+fn registers_taken(report: &CalcReport) -> String {
+    let (asked, allocated) = (report.input.registers, &report.occupancy.allocated);
+    let given = match allocated.registers_per_thread {
+        same if same == asked => String::new(),
+        given => format!(", given {given}"),
+    };
+    format!("{} ({asked} per thread{given})", grouped(allocated.registers_per_block.into()))
+}
+
+/// Shared memory of a block in bytes, and what was asked for where that is another number.
+fn shared_taken(report: &CalcReport) -> String {
+    let asked = u64::from(report.input.shared_static) + u64::from(report.input.shared_dynamic);
+    match u64::from(report.occupancy.allocated.shared_per_block) {
+        same if same == asked => format!("{} B", grouped(asked)),
+        taken => format!("{} B ({} asked for)", grouped(taken), grouped(asked)),
+    }
 }
 
 fn by_hand(report: &CalcReport, width: usize) -> String {

@@ -219,6 +219,18 @@ impl Visit<'_> {
         Ok(Some(kept))
     }
 
+    /// Counts bytes that are read, whatever comes out of them.
+    ///
+    /// # Errors
+    /// [`BinaryError::OverLimit`] where no more may be.
+    fn spend(&self, bytes: u64) -> Result<(), BinaryError> {
+        self.left.set(self.left.get().saturating_sub(bytes));
+        match self.left.get() {
+            0 => Err(BinaryError::OverLimit { what: "size of all that is unpacked", limit: self.allowed }),
+            _ => Ok(()),
+        }
+    }
+
     /// Counts what a stream gives.
     fn counted<R: Read>(&self, stream: R) -> Counted<R> {
         Counted { stream, left: Rc::clone(&self.left) }

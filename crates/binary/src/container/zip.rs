@@ -37,12 +37,16 @@ pub(super) fn members(visit: &mut Visit<'_>, source: &dyn Source, path: &str, de
     let mut in_place = source.size();
     for number in 0..listing.len() {
         let Some(member) = listing.member(number).cloned() else { continue };
-        let (name, stored) = match describe(&mut archive, source, &member) {
+        let (name, stored) = match describe(visit, &mut archive, source, &member) {
             Ok(Some(described)) => described,
             Ok(None) => continue,
             Err(error) => {
                 let place = visit.place(path, &listed_name(&archive, &member));
+                let over = matches!(error, BinaryError::OverLimit { .. });
                 visit.fault(&place, Err(error));
+                if over {
+                    break;
+                }
                 continue;
             }
         };
@@ -66,7 +70,8 @@ pub(super) fn members(visit: &mut Visit<'_>, source: &dyn Source, path: &str, de
             }
             continue;
         }
-        let kept = open(&mut archive, source, &member, |unpacked| visit.keep(&mut visit.counted(unpacked))).flatten();
+        let keep = |visit: &mut Visit<'_>, unpacked: &mut dyn Read| visit.keep(&mut visit.counted(unpacked));
+        let kept = open(visit, &mut archive, source, &member, keep).flatten();
         let outcome = kept.and_then(|kept| {
             let companion = &mut beside(&mut archive, &mut listing, source, &name, &place);
             kept.map_or(Ok(()), |kept| visit.file(kept.as_ref(), &place, depth.saturating_add(1), companion))
@@ -84,6 +89,7 @@ pub(super) fn members(visit: &mut Visit<'_>, source: &dyn Source, path: &str, de
 type Described = Option<(Vec<u8>, Option<Range<u64>>)>;
 
 fn describe(
+    visit: &mut Visit<'_>,
     archive: &mut ZipArchive<Stream<'_>>,
     source: &dyn Source,
     member: &Member,
@@ -96,7 +102,7 @@ fn describe(
         }
         // Stored ones are read as a stream too: they are rare, and the stream finds where their bytes begin.
         Member::Hidden(hidden) => {
-            with_hidden(source, hidden, |member| Ok(member.is_file().then(|| (hidden.name.clone(), None))))
+            with_hidden(visit, source, hidden, |_, member| Ok(member.is_file().then(|| (hidden.name.clone(), None))))
         }
     }
 }
@@ -107,22 +113,33 @@ fn in_place(member: &ZipFile<'_, impl Read>) -> bool {
 
 /// Hands the unpacked bytes of a member to `each`.
 fn open<T>(
+    visit: &mut Visit<'_>,
     archive: &mut ZipArchive<Stream<'_>>,
     source: &dyn Source,
     member: &Member,
-    each: impl FnOnce(&mut dyn Read) -> T,
+    each: impl FnOnce(&mut Visit<'_>, &mut dyn Read) -> T,
 ) -> Result<T, BinaryError> {
     match member {
-        Member::Listed(index) => Ok(each(&mut archive.by_index(*index).map_err(failed)?)),
-        Member::Hidden(hidden) => with_hidden(source, hidden, |member| Ok(each(member))),
+        Member::Listed(index) => {
+            let mut member = archive.by_index(*index).map_err(failed)?;
+            spend(visit, source, &member)?;
+            Ok(each(visit, &mut member))
+        }
+        Member::Hidden(hidden) => with_hidden(visit, source, hidden, |visit, member| Ok(each(visit, member))),
     }
 }
 
-/// A member that the crate's own list lacks, opened at its header in the file.
+/// Counts what is read of a member: members can lie over each other, and long packed bytes can stand for nothing.
+fn spend(visit: &Visit<'_>, source: &dyn Source, member: &ZipFile<'_, impl Read>) -> Result<(), BinaryError> {
+    visit.spend(member.compressed_size().min(source.size()))
+}
+
+/// A member that the crate's own list lacks, opened at its header in the file. The crate reads it to its end afterwards.
 fn with_hidden<T>(
+    visit: &mut Visit<'_>,
     source: &dyn Source,
     hidden: &Hidden,
-    each: impl FnOnce(&mut ZipFile<'_, Stream<'_>>) -> Result<T, BinaryError>,
+    each: impl FnOnce(&mut Visit<'_>, &mut ZipFile<'_, Stream<'_>>) -> Result<T, BinaryError>,
 ) -> Result<T, BinaryError> {
     let mut stream = BufReader::new(SourceReader::new(source));
     let at = hidden.header;
@@ -133,7 +150,9 @@ fn with_hidden<T>(
         .override_crc(hidden.crc);
     let opened = read_zipfile_from_stream_with_options(&mut stream, options).map_err(failed)?;
     let missing = || BinaryError::malformed("zip member", at, "the header of a file", "another structure");
-    each(&mut opened.ok_or_else(missing)?)
+    let mut member = opened.ok_or_else(missing)?;
+    spend(visit, source, &member)?;
+    each(visit, &mut member)
 }
 
 /// The name of a member whose own header can't be read.
@@ -158,7 +177,7 @@ fn beside<'b>(
     move |visit| {
         let member = listing.companion(archive, name)?;
         let mut bytes = Vec::new();
-        let read = open(archive, source, &member, |unpacked| {
+        let read = open(visit, archive, source, &member, |visit, unpacked| {
             visit.counted(unpacked).take(LARGEST_COMPANION).read_to_end(&mut bytes)
         });
         match read.and_then(|read| read.map_err(failed_to_read("packed member"))) {

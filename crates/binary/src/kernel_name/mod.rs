@@ -14,7 +14,7 @@ pub struct NameShape {
     /// Naming scheme: `xmma`, `cutlass3x`, `cublas`, `nvjet`, `cutlass`, `flash_attention`, `mem_eff_attention`, `marlin`,
     /// `fused_moe`, `cumm`, `bitsandbytes`.
     pub family: &'static str,
-    /// Tile of a block, M, N and, where named, K.
+    /// Tile of a block, or of two that multiply as one (`2sm`): M, N and, where named, K.
     pub tile: Vec<u32>,
     /// Stages of the pipeline through shared memory.
     pub stages: Option<u32>,
@@ -42,12 +42,13 @@ pub fn name_shape(name: &str, demangled: &str) -> Option<NameShape> {
 
 /// Words of a name that state a schedule.
 fn schedules(name: &str) -> impl Iterator<Item = &'static str> {
-    const WORDS: [(&str, &str); 12] = [
+    const WORDS: [(&str, &str); 13] = [
         ("Pingpong", "pingpong"),
         ("pingpong", "pingpong"),
         ("Cooperative", "cooperative"),
         ("cooperative", "cooperative"),
         ("WarpSpecialized", "warp_specialized"),
+        ("Warpspecialized", "warp_specialized"),
         ("warpspecialized", "warp_specialized"),
         ("stream_k", "stream_k"),
         ("StreamK", "stream_k"),

@@ -128,17 +128,19 @@ fn cublas(name: &str) -> Option<NameShape> {
         word.ends_with("gemm") && is_lower(word)
     };
     let readable = rest.iter().take_while(|word| is_lower(word) || is_gemm(word)).count();
-    let gemms = (0..readable).rev().filter(|at| rest.get(*at).is_some_and(|word| is_gemm(word)));
-    let tile_behind = |gemm: usize| {
-        // Something has to follow a tile, so the last word is none.
-        let last = readable.min(rest.len().saturating_sub(1));
-        rest.get(gemm..last)?.iter().find_map(|word| sizes::<2>(word))
-    };
-    let mut tile = gemms.into_iter().find_map(tile_behind)?.to_vec();
+    // Something has to follow a tile, so the last word is none.
+    let last = readable.min(rest.len().saturating_sub(1));
+    // Of the words that end with `gemm` the last that has a tile behind it, in one pass: a file can make names of millions.
+    let mut behind = None;
+    let tile = (0..readable).rev().find_map(|at| {
+        let word = rest.get(at)?;
+        behind = sizes::<2>(word).filter(|_| at < last).or(behind);
+        behind.filter(|_| is_gemm(word))
+    })?;
     let pipeline = words.iter().skip(1).zip(words.iter().skip(2)).find_map(|(word, next)| {
         let pipeline = sizes::<2>(next)?;
         (*word == "stages").then_some(pipeline)
     });
-    tile.extend(pipeline.map(|[k, _]| k));
+    let tile = tile.into_iter().chain(pipeline.map(|[k, _]| k)).collect();
     Some(NameShape { family: "cublas", tile, stages: pipeline.map(|[_, stages]| stages), ..NameShape::default() })
 }

@@ -32,6 +32,7 @@ fn by_function(demangled: &str) -> Option<NameShape> {
     };
     match function {
         "Kernel" | "Kernel2" if arguments.starts_with("cutlass_") => cutlass2(arguments.split('>').next()?),
+        "device_kernel" => fmha_100(arguments),
         "Marlin" => marlin(arguments),
         "run_global" => fused_moe(arguments),
         "gemm_4bit_sm80_m16n8k16" => bitsandbytes::<3>(arguments),
@@ -86,6 +87,58 @@ fn mem_eff_attention(text: &str) -> Option<NameShape> {
     let aimed = arguments.next()?.starts_with("cutlass::arch::Sm") && is_flag(arguments.next()?);
     let tile = numbers::<2>(&mut arguments).filter(|_| aimed)?.to_vec();
     Some(NameShape { family: "mem_eff_attention", tile, ..NameShape::default() })
+}
+
+/// `device_kernel<cutlass::fmha::kernel::Sm100Fmha…<…cute::tuple<cute::C<256>, cute::C<128>, …`: rows of Q, rows of K and V,
+/// and where it is one number the head size. Source: CUTLASS's example 77 and FlashMLA. Latent attention has a head in two
+/// parts, which are steps of one multiplication and not of the other, so its depth is left out.
+fn fmha_100(text: &str) -> Option<NameShape> {
+    let (kernel, arguments) = text.strip_prefix("cutlass::fmha::kernel::")?.split_once('<')?;
+    let (tile, schedule) = match kernel {
+        // The shape of the problem, whose sizes are no constants, two types, the tile with the head sizes of K and of V.
+        "Sm100FmhaBwdKernelTmaWarpSpecialized" | "Sm100FmhaBwdMlaKernelTmaWarpSpecialized" => {
+            let (_, tile) = arguments.split_once("cute::tuple<cute::C<")?;
+            let ([m, n, head, _], rest) = constants(tile)?;
+            rest.starts_with('>').then_some((vec![m, n, head], vec![]))?
+        }
+        "Sm100FmhaFwdKernelTmaWarpspecialized" => {
+            let (_, main_loop) = arguments.split_once("FwdMainloopTmaWarpspecialized<")?;
+            let (types, tile) = main_loop.split_once("cute::tuple<cute::C<")?;
+            let (tile, rest) = tile_by_heads(tile).filter(|_| !types.contains('<'))?;
+            // A stride of Q. There is a copy of this class that has the tiles of both multiplications, of part of the block.
+            let is_stride = ["int", "long"].iter().any(|size| rest.starts_with(&format!(", cute::tuple<{size}, ")));
+            is_stride.then_some((tile, vec![]))?
+        }
+        // Heads take the place of rows of Q. There is no other mode than a tile over two blocks that multiply as one.
+        "Sm100FmhaMlaKernelTmaWarpspecialized" => {
+            (tile_by_heads(arguments.strip_prefix("cute::tuple<cute::C<")?)?.0, vec!["2sm"])
+        }
+        _ => return None,
+    };
+    Some(NameShape { family: "cutlass", tile, schedule, ..NameShape::default() })
+}
+
+/// A tile of three constants, or of two and a head of two parts; and what follows it. Begins inside the first.
+fn tile_by_heads(text: &str) -> Option<(Vec<u32>, &str)> {
+    if let Some((tile, rest)) = constants::<3>(text) {
+        return Some((tile.to_vec(), rest.strip_prefix('>')?));
+    }
+    let (tile, rest) = constants::<2>(text)?;
+    let (_, rest) = constants::<2>(rest.strip_prefix(", cute::tuple<cute::C<")?)?;
+    Some((tile.to_vec(), rest.strip_prefix("> >")?))
+}
+
+/// `128>, cute::C<64> …`: `N` constants in a row, and what follows without the blank before it.
+fn constants<const N: usize>(mut text: &str) -> Option<([u32; N], &str)> {
+    let mut found = [0; N];
+    for (at, constant) in found.iter_mut().enumerate() {
+        if at > 0 {
+            text = text.strip_prefix(", cute::C<")?;
+        }
+        let (number, rest) = text.split_once('>')?;
+        (*constant, text) = (digits(number)?, rest);
+    }
+    Some((found, text.trim_start_matches(' ')))
 }
 
 /// `Marlin<__nv_bfloat16, (long)1125899906843648, 128, 4, 4, 8, false, 4, 4, true>`: threads, tiles of 16 along M, N and K,
@@ -177,21 +230,22 @@ fn by_main_loop(demangled: &str) -> Option<NameShape> {
     let can_be = |words: &[&str]| words.iter().any(|word| rest.contains(word));
     let three = || THREE.as_ref()?.captures(rest);
     if let Some(found) = can_be(&["MainloopSm", "MainloopFwdSm90<"]).then(three).flatten() {
-        let constants = |text: &str| -> Vec<u32> {
-            text.split(|c: char| !c.is_ascii_digit()).filter_map(|part| part.parse().ok()).collect()
+        let constants = |group| -> Option<Vec<u32>> {
+            let parts = text(&found, group).split(|c: char| !c.is_ascii_digit());
+            parts.filter(|part| !part.is_empty()).map(digits).collect()
         };
         let family = if text(&found, "loop").starts_with("Collective") { "flash_attention" } else { "cutlass" };
         return Some(NameShape {
             family,
-            tile: constants(text(&found, "tile")),
+            tile: constants("tile")?,
             stages: number(&found, "stages"),
-            cluster: constants(text(&found, "cluster")),
+            cluster: constants("cluster")?,
             schedule: Vec::new(),
         });
     }
     let flash_80 = || FLASH_80.as_ref()?.captures(rest);
     let found = can_be(&["MainloopFwdSm80<"]).then(flash_80).flatten()?;
-    let tile = ["m", "n", "k"].into_iter().filter_map(|part| number(&found, part)).collect();
+    let tile = ["m", "n", "k"].into_iter().map(|part| number(&found, part)).collect::<Option<_>>()?;
     Some(NameShape { family: "flash_attention", tile, stages: number(&found, "stages"), ..NameShape::default() })
 }
 
@@ -200,6 +254,6 @@ fn two(demangled: &str) -> Option<NameShape> {
     const SHAPE: &str = "cutlass::gemm::GemmShape<";
     static FINDER: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(SHAPE));
     let after = demangled.get(FINDER.find(demangled.as_bytes())?..)?.strip_prefix(SHAPE)?;
-    let tile: Vec<u32> = after.split('>').next()?.split(',').filter_map(|part| part.trim().parse().ok()).collect();
+    let tile: Vec<u32> = after.split('>').next()?.split(',').map(|part| digits(part.trim())).collect::<Option<_>>()?;
     (tile.len() == 3).then(|| NameShape { family: "cutlass", tile, ..NameShape::default() })
 }

@@ -27,6 +27,13 @@ fn names_of_cublas() {
 }
 
 #[test]
+fn a_name_of_a_million_words_is_read_in_one_pass() {
+    let long = format!("ampere_{}128x64_tn", "gemm_".repeat(1_000_000));
+    assert_eq!(shape(&long).tile, [128, 64]);
+    assert_eq!(name_shape(&format!("ampere_{}tn", "gemm_".repeat(1_000_000)), ""), None);
+}
+
+#[test]
 fn names_of_cutlass() {
     let blackwell = shape(
         "cutlass3x_sm100_tensorop_s128x64x16gemm_f16_f16_f32_f16_f16_128x64x64_0_ntn_align8_2sm_epi_tma_bias_f16_stream_k",
@@ -115,6 +122,45 @@ fn names_of_attention() {
         "void flash::flash_bwd_convert_dq_kernel<Flash_bwd_kernel_traits<96, 64, 128, 8, 2, 4, 4, true, false> >(int)",
     ] {
         assert_eq!(name_shape("_Z", other), None, "{other}");
+    }
+}
+
+#[test]
+fn names_of_attention_on_blackwell() {
+    const BACKWARD: &str = "_ZN7cutlass13device_kernelINS_4fmha6kernel39Sm100FmhaBwdMlaKernelTmaWarpSpecializedIN4cute5tupleIJiiiiNS5_IJiiEEEEEENS_10bfloat16_tEfNS5_IJNS4_1CILi64EEENS9_ILi128EEENS9_ILi192EEESB_EEENS1_10collective23ResidualMaskForBackwardEEEEEvNT_6ParamsE";
+    const FORWARD: &str = "_ZN7cutlass13device_kernelINS_4fmha6kernel36Sm100FmhaFwdKernelTmaWarpspecializedIN4cute5tupleIJiiiNS5_IJNS5_IJiiEEEiEEEEEENS1_10collective38Sm100FmhaFwdMainloopTmaWarpspecializedINS_10bfloat16_tEffNS5_IJNS4_1CILi256EEENSC_ILi128EEESE_EEENS5_IJiNSC_ILi1EEES7_EEENS5_IJiSG_NS5_IJNS5_IJNSC_ILi0EEEiEEEiEEEEEESL_NS9_12ResidualMaskENS5_IJNSC_ILi2EEESG_SG_EEENSC_ILb0EEEEENS9_38Sm100FmhaFwdEpilogueTmaWarpspecializedISB_fNS5_IJSE_SE_SE_EEESH_NS5_IJSG_S7_EEESP_EENS2_23PersistentTileSchedulerENS2_41Sm100FmhaCtxKernelWarpspecializedScheduleEEEEEvNT_6ParamsE";
+    const FORWARD_LATENT: &str = "_ZN7cutlass13device_kernelINS_4fmha6kernel36Sm100FmhaFwdKernelTmaWarpspecializedIN4cute5tupleIJiiNS5_IJiiEEENS5_IJS6_iEEEEEENS1_10collective37Sm100MlaFwdMainloopTmaWarpspecializedINS_10bfloat16_tEffNS5_IJNS4_1CILi256EEENSC_ILi128EEENS5_IJSE_NSC_ILi64EEEEEEEEENS5_IJiNSC_ILi1EEES7_EEENS5_IJiSI_NS5_IJNS5_IJNSC_ILi0EEEiEEEiEEEEEESN_NS9_12ResidualMaskENS5_IJNSC_ILi2EEESI_SI_EEENSC_ILb1EEEEENS9_38Sm100FmhaFwdEpilogueTmaWarpspecializedISB_fNS5_IJSE_SE_SE_EEESJ_NS5_IJSI_S7_EEESR_EENS2_23PersistentTileSchedulerENS2_43Sm100MlaFwdCtxKernelWarpspecializedScheduleEEEEEvNT_6ParamsE";
+    const LATENT: &str = "_ZN7cutlass13device_kernelINS_4fmha6kernel36Sm100FmhaMlaKernelTmaWarpspecializedIN4cute5tupleIJNS4_1CILi128EEES7_NS5_IJNS6_ILi512EEENS6_ILi64EEEEEEEEENS_12float_e4m3_tEfSC_fNS2_31Sm100MlaIndividualTileSchedulerELb1EEEEEvNT_6ParamsE";
+    let found = |name| {
+        let shape = shape(name);
+        assert_eq!((shape.family, shape.stages, shape.cluster), ("cutlass", None, vec![]));
+        (shape.tile, shape.schedule)
+    };
+    assert_eq!(found(BACKWARD), (vec![64, 128, 192], vec!["warp_specialized"]));
+    assert_eq!(found(FORWARD), (vec![256, 128, 128], vec!["warp_specialized"]));
+    assert_eq!(found(FORWARD_LATENT), (vec![256, 128], vec!["warp_specialized"]));
+    assert_eq!(found(LATENT), (vec![128, 128], vec!["2sm", "warp_specialized"]));
+    for other in [
+        // Adds up what the splits of another gave.
+        "_ZN7cutlass13device_kernelINS_4fmha6kernel27Sm100FmhaMlaReductionKernelINS_12float_e4m3_tEffLm128ELm512ELi256EEEEEvNT_6ParamsE",
+        "_ZN7cutlass13device_kernelINS_4fmha6kernel19FmhaKernelBwdSumOdOIN4cute5tupleIJiiiiNS5_IJiiEEEEEENS_10bfloat16_tEfEEEEvNT_6ParamsE",
+    ] {
+        assert_eq!(name_shape(other, &crate::demangle(other)), None, "{other}");
+    }
+    // A copy of the class whose tiles are those of half a block.
+    let split =
+        crate::demangle(FORWARD).replace(", cute::tuple<int, cute::C<1>", ", cute::tuple<cute::C<128>, cute::C<1>");
+    assert_eq!(name_shape("_Z", &split), None);
+}
+
+#[test]
+fn a_number_that_is_none_makes_no_tile() {
+    for text in [
+        "k<MainloopSm100TmaUmmaWarpSpecialized<17, 2, 4, cute::tuple<cute::C<2>, cute::C<2>, cute::C<1> > >, cute::tuple<cute::C<99999999999>, cute::C<128>, cute::C<64> >, t>",
+        "k<flash::CollectiveMainloopFwdSm80<8, 1, true, cute::tuple<cute::C<99999999999>, cute::C<128>, cute::C<128> >, 128>",
+        "k<cutlass::gemm::GemmShape<x, 128, 128, 64>, int>",
+    ] {
+        assert_eq!(name_shape("_Z", text), None, "{text}");
     }
 }
 

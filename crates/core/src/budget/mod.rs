@@ -104,18 +104,7 @@ pub fn budget(target: Target<'_>, request: &BudgetRequest) -> Result<BudgetRepor
     let limits = target.limits;
     supported(limits)?;
     let requests = Requests::new(request.warpgroups.clone())?;
-    let threads = requests.warpgroups().saturating_mul(WARPGROUP_THREADS);
-    in_range("a block's threads", threads, limits.max_threads_per_block)?;
-    for cap in [request.registers, request.maxnreg].into_iter().flatten() {
-        in_range("a register count", cap, limits.max_registers_per_thread)?;
-    }
-    if let Some(bounds) = request.bounds {
-        in_range("launch bounds' threads", bounds.threads, limits.max_threads_per_block)?;
-        if bounds.threads < threads {
-            let warpgroups = requests.warpgroups();
-            return Err(BudgetError::OverBounds { warpgroups, threads, allowed: bounds.threads });
-        }
-    }
+    let threads = threads_of(limits, request, &requests)?;
     let base = BudgetReport {
         schema: "occupant.budget.v1",
         gpu: target.name_or_architecture(),
@@ -134,38 +123,64 @@ pub fn budget(target: Target<'_>, request: &BudgetRequest) -> Result<BudgetRepor
         reason: String::new(),
         notes: Vec::new(),
     };
-    Ok(match entry(limits, request, threads) {
-        Entry::Unknown(why) => BudgetReport {
+    match entry(limits, request, threads) {
+        Entry::Unknown(why) => Ok(BudgetReport {
             reason: format!("the compiler drops the requests (ptxas note C7508): {why}"),
             notes: vec![
                 "a kernel whose requests are dropped runs with one register count for all its warps: it can work, slowly"
                     .to_owned(),
             ],
             ..base
-        },
-        Entry::Known(registers, from) => {
-            let found = add_up(&requests, registers);
-            let blocks_per_sm = resident(limits, found.launch_registers, threads);
-            if blocks_per_sm == 0 {
-                return Err(BudgetError::CannotLaunch { threads, registers: found.launch_registers });
-            }
-            let roles = roles(&requests, found.launch_registers);
-            BudgetReport {
-                verdict: if found.holds() { BudgetVerdict::Legal } else { BudgetVerdict::HangRisk },
-                launch_registers: Some(found.launch_registers),
-                pool: Some(found.pool),
-                requested: Some(found.requested),
-                blocks_per_sm: Some(blocks_per_sm),
-                split_roles: roles,
-                legal_splits: splits(&requests, &found, roles),
-                reason: reason(&requests, &found, &from),
-                notes: std::iter::once(occupancy_note(found.launch_registers, blocks_per_sm, request.blocks))
-                    .chain(conditions(&requests, &found))
-                    .collect(),
-                ..base
-            }
-        }
+        }),
+        Entry::Known(registers, from) => added_up(limits, request, &requests, (registers, &from), base),
+    }
+}
+
+/// Completes `base` where the launch-time count is known, with where that comes from.
+fn added_up(
+    limits: &SmLimits,
+    request: &BudgetRequest,
+    requests: &Requests,
+    (registers, from): (u32, &str),
+    base: BudgetReport,
+) -> Result<BudgetReport, BudgetError> {
+    let found = add_up(requests, registers);
+    let blocks_per_sm = resident(limits, found.launch_registers, base.threads);
+    if blocks_per_sm == 0 {
+        return Err(BudgetError::CannotLaunch { threads: base.threads, registers: found.launch_registers });
+    }
+    let roles = roles(requests, found.launch_registers);
+    Ok(BudgetReport {
+        verdict: if found.holds() { BudgetVerdict::Legal } else { BudgetVerdict::HangRisk },
+        launch_registers: Some(found.launch_registers),
+        pool: Some(found.pool),
+        requested: Some(found.requested),
+        blocks_per_sm: Some(blocks_per_sm),
+        split_roles: roles,
+        legal_splits: splits(requests, &found, roles),
+        reason: reason(requests, &found, from),
+        notes: std::iter::once(occupancy_note(found.launch_registers, blocks_per_sm, request.blocks))
+            .chain(conditions(requests, &found))
+            .collect(),
+        ..base
     })
+}
+
+/// Threads of the block, once every number of the request is in range and the block within its bounds.
+fn threads_of(limits: &SmLimits, request: &BudgetRequest, requests: &Requests) -> Result<u32, BudgetError> {
+    let warpgroups = requests.warpgroups();
+    let threads = warpgroups.saturating_mul(WARPGROUP_THREADS);
+    in_range("a block's threads", threads, limits.max_threads_per_block)?;
+    for cap in [request.registers, request.maxnreg].into_iter().flatten() {
+        in_range("a register count", cap, limits.max_registers_per_thread)?;
+    }
+    if let Some(bounds) = request.bounds {
+        in_range("launch bounds' threads", bounds.threads, limits.max_threads_per_block)?;
+        if bounds.threads < threads {
+            return Err(BudgetError::OverBounds { warpgroups, threads, allowed: bounds.threads });
+        }
+    }
+    Ok(threads)
 }
 
 fn supported(limits: &SmLimits) -> Result<(), BudgetError> {

@@ -32,30 +32,43 @@ pub(super) fn of(
     options: &NeedOptions,
 ) -> Vec<String> {
     let main = &models.main;
-    let mut told = Vec::new();
-    if matches!(main.scope, Scope::Loop(_)) {
-        told.push(
-            "the hot loop stands for the kernel, in its steady state: what runs before and after it is left out"
-                .to_owned(),
-        );
-        let beside = beside(analysis, main);
-        if beside > 0 {
-            told.push(format!(
-                "{} outside it: where it makes few passes, they decide and not the loop",
-                accesses(beside)
-            ));
-        }
-        told.push(format!(
-            "trip counts, hit rates and waiting at barriers for other warps are not in the code: the band is the range of the \
-             scenarios widened by {MODEL_ONLY_BAND} (docs/need.md says why)"
-        ));
+    let told = [scope(main, analysis), resources(main, options), of_accesses(models), of_launch(record)];
+    let mut told = told.concat();
+    told.push(format!("cycles are those of an SM clock of {} MHz", two_decimals(machine.clock_mhz)));
+    told.extend(machine.doubts.iter().cloned());
+    told
+}
+
+/// What stands for the kernel where that is its hot loop.
+fn scope(main: &Model, analysis: &Analysis) -> Vec<String> {
+    if !matches!(main.scope, Scope::Loop(_)) {
+        return Vec::new();
     }
-    let by_memory = main.demand.stream.bytes() > 0.0;
-    if options.memory.is_none() && by_memory {
+    let mut told = vec![
+        "the hot loop stands for the kernel, in its steady state: what runs before and after it is left out".to_owned(),
+    ];
+    let beside = beside(analysis, main);
+    if beside > 0 {
+        told.push(format!("{} outside it: where it makes few passes, they decide and not the loop", accesses(beside)));
+    }
+    told.push(format!(
+        "trip counts, hit rates and waiting at barriers for other warps are not in the code: the band is the range of the \
+         scenarios widened by {MODEL_ONLY_BAND} (docs/need.md says why)"
+    ));
+    told
+}
+
+/// Which memory serves it, and what the target is a percentage of.
+fn resources(main: &Model, options: &NeedOptions) -> Vec<String> {
+    let mut told = Vec::new();
+    if options.memory.is_none() && main.demand.stream.bytes() > 0.0 {
         told.push(match main.scenario.memory {
-            Memory::Dram => "global accesses are served from DRAM, none from a cache (--memory l2 for the other end)".to_owned(),
+            Memory::Dram => {
+                "global accesses are served from DRAM, none from a cache (--memory l2 for the other end)".to_owned()
+            }
             Memory::L2 => {
-                "tiles of tensor-core loops are served from L2, as other blocks read them too (--memory dram for the other end)"
+                "tiles of tensor-core loops are served from L2, as other blocks read them too (--memory dram \
+                           for the other end)"
                     .to_owned()
             }
         });
@@ -70,16 +83,19 @@ pub(super) fn of(
             ));
         }
     }
-    let generic = main.generic;
-    if generic > 0 {
-        told.push(format!("{generic} generic accesses are taken to be global: they can be shared or local"));
+    told
+}
+
+/// How accesses and operations are counted that the code says too little about.
+fn of_accesses(models: &Models) -> Vec<String> {
+    let main = &models.main;
+    let mut told = Vec::new();
+    if main.generic > 0 {
+        told.push(format!("{} generic accesses are taken to be global: they can be shared or local", main.generic));
     }
     if main.guarded > 0 {
-        let doubt = if models.others.iter().any(|other| other.scenario.guarded == Guarded::Skipped) {
-            " (the band has both)"
-        } else {
-            ""
-        };
+        let in_band = models.others.iter().any(|other| other.scenario.guarded == Guarded::Skipped);
+        let doubt = if in_band { " (the band has both)" } else { "" };
         told.push(format!("{} under a guard, taken to be executed by all lanes{doubt}", accesses(main.guarded)));
     }
     if main.untraced > 0 {
@@ -104,13 +120,16 @@ pub(super) fn of(
             main.demand.unknown_tensor
         ));
     }
-    if let Some(occupancy) = record.occupancy.as_ref().filter(|occupancy| occupancy.basis != Basis::Exact) {
-        told.push(match occupancy.basis {
-            Basis::UpperBound => "what it has is an upper bound: the launch is not fully known".to_owned(),
-            _ => "what it has is for an assumed block of 256 threads (--block)".to_owned(),
-        });
-    }
-    told.push(format!("cycles are those of an SM clock of {} MHz", two_decimals(machine.clock_mhz)));
-    told.extend(machine.doubts.iter().cloned());
     told
+}
+
+/// How far what it has is known.
+fn of_launch(record: &KernelRecord) -> Vec<String> {
+    let basis = record.occupancy.as_ref().map(|occupancy| occupancy.basis);
+    let told = match basis {
+        None | Some(Basis::Exact) => return Vec::new(),
+        Some(Basis::UpperBound) => "what it has is an upper bound: the launch is not fully known",
+        Some(_) => "what it has is for an assumed block of 256 threads (--block)",
+    };
+    vec![told.to_owned()]
 }

@@ -164,7 +164,7 @@ pub struct NameRecord {
     /// `xmma`, `cutlass3x`, `cublas`, `nvjet`, `cutlass`, `flash_attention`, `mem_eff_attention`, `marlin`, `fused_moe`,
     /// `cumm`, `bitsandbytes` or `triton` (from its metadata).
     pub family: &'static str,
-    /// Tile of a block: M, N and, where named, K. Empty where not named.
+    /// Tile of a block, or of two that multiply as one (`2sm`): M, N and, where named, K. Empty where not named.
     pub tile: Vec<u32>,
     /// Pipeline stages.
     pub stages: Option<u32>,

@@ -1,5 +1,7 @@
 //! The guided model's answer as a record: needed warps, band, how busy what is, or why there is no number.
 
+use occupant_need::Resource;
+
 use super::{GuidedLaunch, Profiled, Unguided, guide};
 use crate::report::{
     BandRecord, GuidedNeed, LifetimeRecord, NeedAnswer, NeededRecord, ResourceRecord, resource_words, two_decimals,
@@ -44,19 +46,6 @@ fn answered(profiled: &Profiled, launch: &GuidedLaunch, target: f64) -> GuidedNe
         NeedAnswer::Enough => format!("{now}; {exact:.0} are enough for {target} %; first to be full: {words}"),
         _ => format!("{now}, {exact:.0} would get {target} %; first to be full: {words}"),
     };
-    let resource = |(resource, share): &(occupant_need::Resource, f64)| {
-        // Of its peak over the whole launch, as the profiler has it.
-        let of = |demands: &[(occupant_need::Resource, f64)]| {
-            demands.iter().find(|(of, _)| of == resource).map_or(0.0, |(_, demand)| *demand)
-        };
-        let (at_peak, reached) = (of(&guide.demand), of(&lifetime.demand));
-        let whole = observed.active_cycles / observed.elapsed_cycles;
-        ResourceRecord {
-            resource: resource.name(),
-            measured_percent: two_decimals(observed.busy_percent(at_peak) * whole),
-            predicted_percent: two_decimals(share * 100.0 * at_peak / reached * whole),
-        }
-    };
     GuidedNeed {
         answer,
         says,
@@ -71,11 +60,26 @@ fn answered(profiled: &Profiled, launch: &GuidedLaunch, target: f64) -> GuidedNe
             measured: two_decimals(observed.lifetime),
             predicted: two_decimals(lifetime.cycles(have)),
         }),
-        resources: busy.iter().map(resource).collect(),
+        resources: busy.iter().map(|(of, share)| resource(launch, *of, *share)).collect(),
         guided_by: Some(if *counted { "counts" } else { "sum" }),
         assumptions: assumptions(profiled, launch),
         reason: None,
         reason_code: None,
+    }
+}
+
+/// How busy a resource was, measured and by the model, in which the warps there are get `share` of what it can do. Both of
+/// its peak over the whole launch, as the profiler has it.
+fn resource(launch: &GuidedLaunch, resource: Resource, share: f64) -> ResourceRecord {
+    let GuidedLaunch { observed, guide, model, .. } = launch;
+    let of =
+        |demands: &[(Resource, f64)]| demands.iter().find(|(of, _)| *of == resource).map_or(0.0, |(_, demand)| *demand);
+    let (at_peak, reached) = (of(&guide.demand), of(&model.lifetime.demand));
+    let whole = observed.active_cycles / observed.elapsed_cycles;
+    ResourceRecord {
+        resource: resource.name(),
+        measured_percent: two_decimals(observed.busy_percent(at_peak) * whole),
+        predicted_percent: two_decimals(share * 100.0 * at_peak / reached * whole),
     }
 }
 

@@ -1,73 +1,99 @@
-//! `cargo xtask fuzz`: every fuzz target for a while, on a corpus grown from the fixtures.
-//!
-//! Needs `cargo install cargo-fuzz`. The instrumentation is an unstable flag, so the compiler is told to take it.
+//! What fuzzing starts from: the fixtures, alone and in archives made of them, and short texts of every kind that is read.
+//! What fuzzing finds beside them stays in `fuzz/corpus`. Not for: running targets.
+
+mod archives;
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 use anyhow::Context;
-use clap::Args;
 use occupant_binary::Cubin;
 use occupant_profile::ncu::{
     Device, Instance, Launch, Message, Metric, Module, Private, Report, ReportWriter, Rule, Session, SourceFile, Value,
 };
 use occupant_sass::Family;
 
-use crate::{paths, process};
+use crate::paths;
 
-/// Options of `cargo xtask fuzz`.
-#[derive(Args)]
-pub(crate) struct Options {
-    /// Seconds for each target
-    #[arg(long, default_value_t = 60)]
-    seconds: u32,
-}
+/// Mangled names of forms that the fixtures have no kernels of: expressions, packs, lambdas, callees, statics.
+const MANGLED: [&str; 10] = [
+    "_Z1fIXadL_Z1gvEEEvv",
+    "_ZN1a1bclIJiEEEDTcl1fspfp_EEDpT_",
+    "_ZZ1fvENKUlT_T0_E_clIifEEDaS_S0_",
+    "_Z1fIPFvPKciEEvT_",
+    "_Z1fIiEvNSt9enable_ifIXsr3std7is_sameIT_iEE5valueEiE4typeE",
+    "_Z1kDv4_fDF16_Dn",
+    "_Z5applyIfJidPKcEEvT_DpT0_",
+    "_ZN7cutlass6KernelIN4cute5tupleIJNS1_1CILi128EEENS3_ILin64EEEEEEEEvNT_6ParamsE",
+    "$recursion$_Z9ackermannii",
+    "__nv_static_34__aabd6a4f_14_x_cu_linked__Z12linked_localPf",
+];
 
-const TARGETS: [&str; 8] = ["file", "cubin", "names", "tables", "sass", "logs", "report", "profile_text"];
+/// A name of each scheme whose shape is read.
+const SHAPES: [&str; 14] = [
+    "sm90_xmma_gemm_f16f16_f16f32_f32_nt_n_tilesize64x128x64_stage3_cgasize2x1x1_warpgroupsize1x1x1_execute_split_k_kernel",
+    "cutlass3x_sm90_tensorop_s64x128x16gemm_f16_f16_f32_f16_f16_64x128x64_2x1x1_0_tnn_align8_warpspecialized_pingpong_epi_tma",
+    "cutlass_80_tensorop_bf16_s16816gemm_bf16_grouped_128x64_64x3_align8",
+    "nvjet_hsh_128x256_64x4_2x1_v_bz_coopA_NNT",
+    "ampere_fp16_s16816gemm_fp16_256x128_ldg8_f2f_stages_32x3_tn",
+    "void cutlass::Kernel2<cutlass::gemm::kernel::DefaultGemm<cutlass::gemm::GemmShape<128, 128, 64>, int> >(int)",
+    "void k<cutlass::gemm::MainloopSm90TmaGmmaWarpSpecialized<4, cute::tuple<cute::C<2>, cute::C<1>, cute::C<1> >, P>, cute::tuple<cute::C<64>, cute::C<128>, cute::C<64> >, float> >()",
+    "k<flash::CollectiveMainloopFwdSm80<8, 1, true, cute::tuple<cute::C<128>, cute::C<128>, cute::C<128> >, 128>",
+    "void flash::flash_fwd_kernel<flash::Flash_fwd_kernel_traits<128, 64, 80, 4, false, false, cutlass::half_t> >(int)",
+    "void attention_kernel_batched_impl<AttentionKernel<float, cutlass::arch::Sm50, false, 32, 128, 1024, false> >(int)",
+    "void marlin::Marlin<__half, (long)562949953487106, 256, 1, 8, 4, true, 3, -1, false>(int4 const*)",
+    "void fused_moe::run_global<fused_moe::Fused_Moe_Kernel_sm80<h, h, h, 16, 128, 64, 3, (A)4> >(int)",
+    "void gemm_4bit_sm80_m16n8k16<__half, 64, 32, 128>(__half const*)",
+    "cumm::conv::main::Simt_f32f32f32f32f32ntt_m32n128k16m32n32k8A1_210_C321LLL_SK::conv_kernel(int)",
+];
 
-pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
-    let fuzz = paths::root().join("fuzz");
-    seed()?;
-    for target in TARGETS {
-        let mut command = Command::new("cargo");
-        command.env("RUSTC_BOOTSTRAP", "1").current_dir(paths::root());
-        command.args(["fuzz", "run", "--sanitizer", "none", "--fuzz-dir"]).arg(&fuzz).arg(target).arg("--");
-        command.arg(format!("-max_total_time={}", options.seconds));
-        command.args(["-max_len=1000000", "-rss_limit_mb=1024", "-timeout=10", "-print_final_stats=1"]);
-        let output = process::output(&mut command).with_context(|| format!("target {target} found a fault"))?;
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        let runs = said.lines().find_map(|line| line.strip_prefix("stat::number_of_executed_units:"));
-        println!("{target}: {} runs in {} s, no fault", runs.unwrap_or(" ?").trim(), options.seconds);
-    }
-    Ok(())
-}
-
-/// The fixtures are the seeds; what fuzzing finds beside them stays in `fuzz/corpus`.
-fn seed() -> anyhow::Result<()> {
-    let corpus = |target: &str| paths::root().join("fuzz/corpus").join(target);
-    for target in TARGETS {
-        fs::create_dir_all(corpus(target))?;
+/// Writes the seeds of every target under `corpus/TARGET`.
+pub(super) fn write(corpus: &Path) -> anyhow::Result<()> {
+    let of = |target: &str| corpus.join(target);
+    for target in super::TARGETS {
+        fs::create_dir_all(of(target.name))?;
     }
     for entry in fs::read_dir(paths::root().join("fixtures/bin"))? {
         let path = entry?.path();
         let name = path.file_name().context("a name")?;
-        fs::copy(&path, corpus("file").join(name))?;
+        fs::copy(&path, of("file").join(name))?;
         if path.extension().is_some_and(|extension| extension == "cubin") {
-            fs::copy(&path, corpus("cubin").join(name))?;
-            seed_code(&path, &corpus("sass"))?;
-            seed_report(&path, &corpus("report"))?;
+            fs::copy(&path, of("cubin").join(name))?;
+            seed_code(&path, &of("sass"))?;
+            seed_report(&path, &of("report"))?;
         }
     }
+    seed_names(&of("names"), &of("shapes"))?;
+    let json = fs::read(paths::root().join("fixtures/triton/sm_100/matmul.json"))?;
+    fs::write(of("companion").join("matmul"), &json)?;
+    fs::write(of("companion").join("least"), r#"{"num_warps":8,"shared":1,"name":"matmul","cluster_dims":[2,1,1]}"#)?;
+    for (name, bytes) in archives::archives(&json)? {
+        fs::write(of("containers").join(name), &bytes)?;
+        fs::write(of("file").join(name), &bytes)?;
+    }
+    for (name, bytes) in archives::frames()? {
+        fs::write(of("zstd_frames").join(name), bytes)?;
+    }
+    fs::write(of("tables").join("batch"), "cc,registers,block,shared_dynamic,carveout\n9.0,128,256,48K,50%\n")?;
+    fs::write(of("tables").join("launches"), "kernel,block,shared_dynamic\nsaxpy,16x16,48K\n")?;
+    seed_text(&of("profile_text"))
+}
+
+/// The names of the fixtures' kernels, and forms that these lack.
+fn seed_names(names: &Path, shapes: &Path) -> anyhow::Result<()> {
     for entry in fs::read_dir(paths::root().join("fixtures/expected"))? {
         for row in csv::Reader::from_path(entry?.path())?.records() {
             let name = row?.get(0).unwrap_or("").to_owned();
-            fs::write(corpus("names").join(&name), &name)?;
+            fs::write(names.join(&name), &name)?;
         }
     }
-    fs::write(corpus("tables").join("batch"), "cc,registers,block,shared_dynamic,carveout\n9.0,128,256,48K,50%\n")?;
-    fs::write(corpus("tables").join("launches"), "kernel,block,shared_dynamic\nsaxpy,16x16,48K\n")?;
-    seed_text(&corpus("profile_text"))
+    for (number, name) in MANGLED.iter().enumerate() {
+        fs::write(names.join(format!("form{number}")), name)?;
+    }
+    for (number, name) in SHAPES.iter().enumerate() {
+        fs::write(shapes.join(format!("scheme{number}")), name)?;
+    }
+    Ok(())
 }
 
 /// What profilers print: a table of each kind, and a trace.
