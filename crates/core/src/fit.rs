@@ -90,7 +90,8 @@ fn unmended(target: Target<'_>, subject: &Subject) -> Result<Option<String>, Cal
     Ok(then.reason.filter(|_| then.occupancy.ceilings.smallest() > 0))
 }
 
-/// The answers for several shapes and GPUs, in order. GPUs whose SMs are alike share one computation.
+/// The answers for several shapes and GPUs, in order. GPUs whose SMs are alike share one computation, where the answers for
+/// a kernel follow each other.
 ///
 /// # Errors
 /// [`CalcError`] for a request that means nothing, or a GPU whose rules are not known.
@@ -111,9 +112,10 @@ pub fn fit_each(
         let target = subject.target()?;
         let (capability, shape) = (target.limits.capability, subject.request.shape);
         let kernel = subject.kernel.as_deref().map(KernelName::from);
-        let same = |(c, s, report): &&(ComputeCapability, Shape, FitReport)| {
-            *c == capability && *s == shape && report.kernel == kernel
-        };
+        if known.last().is_some_and(|(_, _, report)| report.kernel != kernel) {
+            known.clear();
+        }
+        let same = |(c, s, _): &&(ComputeCapability, Shape, FitReport)| *c == capability && *s == shape;
         let report = match (known.iter().rev().find(same), target.name()) {
             (Some((_, _, report)), Some(gpu)) => FitReport { gpu, ..report.clone() },
             _ => {

@@ -216,6 +216,19 @@ impl<'w, 'v> Items<'w, 'v> {
         value.serialize(&mut *self.writer)
     }
 
+    /// The name of a field, which has nothing to escape, and what stands around it.
+    fn key(&mut self, key: &'static str) -> Result<()> {
+        let to = &mut *self.writer.to;
+        to.reserve(key.len() + 4);
+        if !std::mem::replace(&mut self.first, false) {
+            to.push(b',');
+        }
+        to.push(b'"');
+        to.extend_from_slice(key.as_bytes());
+        to.extend_from_slice(b"\":");
+        Ok(())
+    }
+
     fn value(&mut self, value: &(impl Serialize + ?Sized)) -> Result<()> {
         self.writer.raw(b":")?;
         value.serialize(&mut *self.writer)
@@ -257,8 +270,8 @@ macro_rules! structure {
             type Error = Error;
 
             fn serialize_field<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) -> Result<()> {
-                self.item(key)?;
-                self.value(value)
+                self.key(key)?;
+                value.serialize(&mut *self.writer)
             }
 
             fn end(self) -> Result<()> {

@@ -188,6 +188,7 @@ fn wrapped_at(line: &str, width: usize, indent: usize) -> String {
 fn blocks(code: &MachineCode, detail: Detail, width: usize) -> String {
     let mut text = format!("{HEAD}\n");
     let mut function = 0;
+    let hot = in_hot_loop(code);
     for block in &code.blocks {
         if block.function != function {
             function = block.function;
@@ -196,7 +197,7 @@ fn blocks(code: &MachineCode, detail: Detail, width: usize) -> String {
             let name = found.and_then(|function| function.name.clone()).unwrap_or_else(unnamed);
             text += &format!("{}:\n", printable(&shorten(&name, width.saturating_sub(1))));
         }
-        if detail == Detail::All || is_hot(code, block) {
+        if detail == Detail::All || is_hot(code, &hot, block) {
             text += &format!("{}\n", title(code, block));
             text += &lines(block, detail);
         } else {
@@ -208,18 +209,25 @@ fn blocks(code: &MachineCode, detail: Detail, width: usize) -> String {
 
 const HEAD: &str = "offset  wait   rd wr  y stall  instruction";
 
-fn is_hot(code: &MachineCode, block: &BlockRecord) -> bool {
-    match &code.hot_loop {
-        // Loops inside it that wait or elect belong to it.
-        Some(hot) => ancestors(code, block.in_loop).any(|at| at == hot.number),
+fn is_hot(code: &MachineCode, hot: &[bool], block: &BlockRecord) -> bool {
+    match (&code.hot_loop, block.in_loop) {
+        (Some(_), Some(at)) => hot.get(at as usize).copied().unwrap_or(false),
+        (Some(_), None) => false,
         // A kernel without loops is short, or it is all the same to it.
-        None => block.function == 0 && code.loops.is_empty(),
+        (None, _) => block.function == 0 && code.loops.is_empty(),
     }
 }
 
-/// A loop and those around it, from the inside.
-fn ancestors(code: &MachineCode, from: Option<u32>) -> impl Iterator<Item = u32> {
-    std::iter::successors(from, |at| code.loops.get(*at as usize).and_then(|found| found.parent))
+/// For each loop whether it is the hot one or lies in it: those inside it that wait or elect belong to it. Outer loops come
+/// before inner ones.
+fn in_hot_loop(code: &MachineCode) -> Vec<bool> {
+    let mut inside: Vec<bool> = Vec::with_capacity(code.loops.len());
+    for (at, found) in (0_u32..).zip(&code.loops) {
+        let is_hot = code.hot_loop.as_ref().is_some_and(|hot| hot.number == at);
+        let parent = found.parent.and_then(|parent| inside.get(parent as usize));
+        inside.push(is_hot || parent.copied().unwrap_or(false));
+    }
+    inside
 }
 
 /// `---- loop 2, then 0x0120 or 0x0340`.

@@ -155,6 +155,10 @@ mod tests {
                 let depth = loops.around(by_definition).map(|found| (found.depth, found.innermost));
                 prop_assert_eq!(outline.around(number).map(|found| (found.depth, found.innermost)), depth);
             }
+            for some in every.chunks(3).chain([&every[..]]) {
+                let around = Outline::around_some(&code, &known, some);
+                prop_assert_eq!(listed(&code, &around, some), listed(&code, &outline, some));
+            }
             let sums = SpillSums::of(&listed(&code, &outline, &every));
             prop_assert_eq!(sums.instructions as usize, code.len());
             prop_assert!(sums.innermost_bytes <= sums.in_loops_bytes);

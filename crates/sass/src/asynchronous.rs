@@ -85,7 +85,7 @@ pub fn tensor_columns(code: &Code<'_>, outline: &Outline) -> Option<u32> {
         if outline.around(number).is_some() {
             continue;
         }
-        if !outline.reaches(number) || blocks.len() == MOST {
+        if !outline.knows(number) || blocks.len() == MOST {
             return None;
         }
         let units = constant_before(code, number, units_in)?;

@@ -1,5 +1,7 @@
 //! Basic blocks of a code section, and the ways between them. Not for: loops; those are [`crate::loops`].
 
+use std::sync::OnceLock;
+
 use crate::code::Code;
 use crate::marks::Marks;
 use crate::steps::{Steps, number_of};
@@ -51,7 +53,8 @@ pub struct Flow {
     pub blocks: Vec<Block>,
     starts: Marks,
     out: Ways,
-    back: Ways,
+    /// The same from their other ends, found when first asked for: many questions need only one direction.
+    back: OnceLock<Ways>,
     /// Blocks where functions start: the section's own first, then callees.
     pub entries: Vec<usize>,
     /// Calls within the section.
@@ -68,12 +71,15 @@ impl Flow {
     /// The flow of a section.
     #[must_use]
     pub fn new(code: &Code<'_>, known: &Known<'_>) -> Self {
-        let count = code.len();
+        Self::along(Steps::new(code, known), known, code.len())
+    }
+
+    /// The flow along the steps of a section of `count` instructions.
+    pub(crate) fn along(mut steps: Steps, known: &Known<'_>, count: usize) -> Self {
         if count == 0 {
             return Self::default();
         }
         let inner: Vec<usize> = known.inner.iter().filter_map(|offset| number_of(i64::from(*offset), count)).collect();
-        let mut steps = Steps::new(code, known);
         let mut flow = Self::of(&steps, &inner, count);
         if !flow.calls.is_empty() {
             let returning = flow.returning(&steps);
@@ -132,13 +138,13 @@ impl Flow {
     /// Blocks that one can follow, ascending.
     #[must_use]
     pub fn predecessors(&self, block: usize) -> &[usize] {
-        self.back.of(block)
+        self.back.get_or_init(|| self.out.turned()).of(block)
     }
 
     /// Sets the ways between the blocks.
     pub(crate) fn set_ways(&mut self, out: Ways) {
-        self.back = out.turned();
         self.out = out;
+        self.back = OnceLock::new();
     }
 
     /// Whether some way leads from a block to another; each leads to itself.

@@ -7,7 +7,7 @@ use crate::branch::{self, Target};
 use crate::control::Control;
 use crate::family::{Family, NotDecoded};
 use crate::memory::{self, Access};
-use crate::opcodes::{Class, Kind, Opcode, Space, Table};
+use crate::opcodes::{Class, Opcode, Space, Table};
 use crate::word::{Guard, INSTRUCTION_BYTES, RZ, Word};
 
 /// One instruction.
@@ -124,9 +124,9 @@ impl Decoder {
         Instruction { offset, word, opcode: self.table.find(word), family: self.family }
     }
 
-    /// Whether an instruction can be of a kind.
-    pub(crate) fn can_be(&self, kind: Kind, word: &[u8; INSTRUCTION_BYTES]) -> bool {
-        self.table.can_be(kind, [word[0], word[1]])
+    /// The kinds that an instruction can be of, as bits of [`crate::opcodes::Kind`].
+    pub(crate) fn kinds(&self, word: &[u8; INSTRUCTION_BYTES]) -> u8 {
+        self.table.kinds([word[0], word[1]])
     }
 
     /// The instruction at `offset` of a section; `None` where the section ends before its last byte.

@@ -211,10 +211,10 @@ impl Table {
         Self { rows, kinds }
     }
 
-    /// Whether instructions with these first two bytes can be of a kind.
-    pub(crate) fn can_be(&self, kind: Kind, low: [u8; 2]) -> bool {
+    /// The kinds that instructions with these first two bytes can be of, as bits of [`Kind`].
+    pub(crate) fn kinds(&self, low: [u8; 2]) -> u8 {
         let number = usize::from(u16::from_le_bytes(low)) % NUMBERS;
-        self.kinds.get(number).is_some_and(|kinds| kinds & kind as u8 != 0)
+        self.kinds.get(number).copied().unwrap_or(0)
     }
 
     /// The opcode of an instruction; `None` where the family has none with these bits.

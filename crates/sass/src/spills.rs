@@ -27,8 +27,8 @@ pub struct SpillSite {
     pub depth: usize,
     /// In a loop that has no other inside.
     pub innermost: bool,
-    /// Some way leads there; without one nothing is known of loops around it.
-    pub reached: bool,
+    /// Whether all is known of the loops around it.
+    pub known: bool,
 }
 
 /// Sums over spills, in bytes of a thread.
@@ -84,7 +84,7 @@ pub fn may_have_unlisted(code: &Code<'_>, listed: &[u32]) -> bool {
 }
 
 /// Accesses at a fixed distance from the stack pointer that no list names, with that distance.
-fn stack_accesses<'c>(code: &Code<'c>, listed: &'c [u32]) -> impl Iterator<Item = (usize, i32, Instruction)> + use<'c> {
+fn stack_accesses(code: &Code<'_>, listed: &[u32]) -> impl Iterator<Item = (usize, i32, Instruction)> {
     code.of_kind(Kind::Local).filter_map(|(number, instruction)| {
         let access = instruction.access().filter(|access| access.space == Space::Local)?;
         let at_fixed_distance = access.base == Some(STACK_POINTER);
@@ -134,7 +134,7 @@ fn site(outline: &Outline, number: usize, instruction: &Instruction) -> SpillSit
         bytes: access.and_then(|access| access.bytes).unwrap_or(0),
         depth: around.map_or(0, |found| found.depth),
         innermost: around.is_some_and(|found| found.innermost),
-        reached: outline.reaches(number),
+        known: outline.knows(number),
     }
 }
 

@@ -52,9 +52,7 @@ impl Steps {
     /// The steps of a section.
     pub(crate) fn new(code: &Code<'_>, known: &Known<'_>) -> Self {
         let count = code.len();
-        // Some percent of a section: enough room for most, so that the list is not moved again and again.
-        let mut turns: Vec<(usize, Instruction)> = Vec::with_capacity(count / 16);
-        turns.extend(code.of_kind(Kind::Flow));
+        let turns: Vec<(usize, Instruction)> = code.of_kind(Kind::Flow).collect();
         let reconvergence = reconvergence(&turns);
         let room = || Vec::with_capacity(turns.len());
         let mut steps = Self { all: room(), targets: Vec::with_capacity(turns.len()), ..Self::default() };
@@ -72,6 +70,24 @@ impl Steps {
     /// The targets of all steps.
     pub(crate) fn all_targets(&self) -> impl Iterator<Item = usize> + '_ {
         self.targets.iter().copied()
+    }
+
+    /// Whether some way leads back around one of these instructions, which ascend: from it or behind it to it or before it.
+    /// Where none does, it is in no loop: what is in one comes to itself again, and some step of that goes back over it.
+    pub(crate) fn lead_back_around(&self, numbers: impl Iterator<Item = usize>) -> bool {
+        let jumps = self.all.iter().flat_map(|step| self.targets(step).iter().map(|to| (*to, step.number)));
+        // A call can turn out to be a jump.
+        let calls = self.calls.iter().map(|call| (call.to, call.from));
+        let mut back: Vec<(usize, usize)> = jumps.chain(calls).filter(|(to, from)| to <= from).collect();
+        back.sort_unstable();
+        let mut left = back.into_iter().peekable();
+        let mut furthest = None;
+        numbers.into_iter().any(|number| {
+            while let Some((_, from)) = left.next_if(|(to, _)| *to <= number) {
+                furthest = furthest.max(Some(from));
+            }
+            furthest.is_some_and(|from| number <= from)
+        })
     }
 
     /// Makes jumps of the calls for which `is_jump` holds.

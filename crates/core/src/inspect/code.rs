@@ -4,7 +4,7 @@
 use occupant_binary::{Function, Source, Spills};
 use occupant_hardware::ComputeCapability;
 use occupant_sass::{
-    Analysis, Code, Decoder, Outline, SpillSite, SpillSums, listed, may_have_unlisted, register_requests,
+    Analysis, Code, Decoder, Known, Outline, SpillSite, SpillSums, listed, may_have_unlisted, register_requests,
     tensor_columns, unlisted,
 };
 
@@ -89,10 +89,8 @@ pub(super) fn from_code(
     let code = Code::new(decoder, bytes);
     let landmarks = Landmarks::of(function);
     let known = landmarks.known();
-    // Most functions with a stack spill nothing: their blocks and loops then tell nothing.
-    let tells = function.tensor_memory || may_spill(&code, offsets.as_deref(), &looks);
-    let outline = if tells { Outline::new(&code, &known) } else { Outline::default() };
-    let found = if tells { found(&code, &outline, offsets.as_deref(), &looks) } else { Found::default() };
+    let outline = outline(&code, &known, function.tensor_memory, offsets.as_deref(), &looks);
+    let found = found(&code, &outline, offsets.as_deref(), &looks);
     let beyond = offsets.as_ref().map_or(0, |offsets| offsets.len().saturating_sub(found.listed.len()));
     FromCode {
         spills: if beyond > 0 { from_list() } else { found.record(offsets.is_some()) },
@@ -145,11 +143,16 @@ impl Looks {
     }
 }
 
-/// Whether [`found`] can find anything, told from single instructions.
-fn may_spill(code: &Code<'_>, offsets: Option<&[u32]>, looks: &Looks) -> bool {
-    match offsets {
-        Some(offsets) => !offsets.is_empty() || (looks.at_saves && may_have_unlisted(code, offsets)),
+/// The blocks and loops of a function, as far as they tell anything: most functions with a stack spill nothing.
+fn outline(code: &Code<'_>, known: &Known<'_>, tensor_memory: bool, offsets: Option<&[u32]>, looks: &Looks) -> Outline {
+    let unlisted = match offsets {
+        Some(offsets) => looks.at_saves && may_have_unlisted(code, offsets),
         None => may_have_unlisted(code, &[]),
+    };
+    match offsets {
+        _ if tensor_memory || unlisted => Outline::new(code, known),
+        Some(offsets) if !offsets.is_empty() => Outline::around_some(code, known, offsets),
+        _ => Outline::default(),
     }
 }
 
@@ -182,7 +185,7 @@ impl Found {
         let (source, sites) = if annotated { (ANNOTATIONS, &self.listed) } else { (STACK_ACCESSES, &self.by_stack) };
         let sums = record(source, SpillSums::of(sites), SpillSums::of(&self.saves));
         // Code that only jumps of unknown targets lead to can be in loops or not.
-        if sites.iter().all(|site| site.reached) {
+        if sites.iter().all(|site| site.known) {
             sums
         } else {
             SpillRecord { in_loops_bytes: None, innermost_bytes: None, ..sums }

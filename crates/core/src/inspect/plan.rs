@@ -37,13 +37,11 @@ pub(super) fn plan<'a>(artifact: &'a Artifact, options: &InspectOptions) -> (Vec
     for module in &artifact.modules {
         let listed = !module.relocatable || !executable || options.relocatable;
         let wanted = if listed { wanted(module, options) } else { Vec::new() };
-        let mut number = 0;
+        let mut wanted = wanted.into_iter();
         for entry in &module.entries {
             let mut job = Job { module, entry, images: Vec::new() };
             for image in &entry.images {
-                let for_whom: Vec<Wanted> =
-                    wanted.iter().filter(|(wanted, _)| *wanted == number).map(|(_, who)| *who).collect();
-                number += 1;
+                let for_whom = wanted.next().unwrap_or_default();
                 totals.images += 1;
                 if is_elf(image) {
                     architectures.insert(image.architecture);
@@ -70,26 +68,24 @@ pub(super) fn plan<'a>(artifact: &'a Artifact, options: &InspectOptions) -> (Vec
     (jobs, totals)
 }
 
-/// The images of a module that are wanted, by their number in it, each with who wants it.
-fn wanted(module: &Module, options: &InspectOptions) -> Vec<(usize, Wanted)> {
+/// Who wants each image of a module, in their order.
+fn wanted(module: &Module, options: &InspectOptions) -> Vec<Vec<Wanted>> {
     let images: Vec<&Image> = images(module).collect();
-    let elf = || images.iter().enumerate().filter(|(_, image)| image.kind == ImageKind::Elf);
-    let by_arch = |architecture| {
+    let elf = || images.iter().enumerate().filter(|(_, image)| image.kind == ImageKind::Elf).map(|(number, _)| number);
+    let by_arch = |image: usize| {
+        let architecture = images[image].architecture;
         options.architectures.is_empty() || options.architectures.iter().any(|asked| covers(*asked, architecture))
     };
+    let mut wanted = vec![Vec::new(); images.len()];
     if options.gpus.is_empty() {
-        return elf().filter(|(_, image)| by_arch(image.architecture)).map(|(n, _)| (n, Wanted::Own)).collect();
+        elf().filter(|image| by_arch(*image)).for_each(|image| wanted[image].push(Wanted::Own));
+        return wanted;
     }
-    let mut wanted = Vec::new();
     for (number, gpu) in options.gpus.iter().enumerate() {
         match choose(images.iter().map(|image| (image.kind, image.architecture)), gpu.capability()) {
-            Choice::Image(chosen) if by_arch(images[chosen].architecture) => {
-                wanted.push((chosen, Wanted::Gpu(number)));
-            }
+            Choice::Image(chosen) if by_arch(chosen) => wanted[chosen].push(Wanted::Gpu(number)),
             Choice::Image(_) => {}
-            Choice::Ptx(_) | Choice::Nothing => {
-                wanted.extend(elf().map(|(image, _)| (image, Wanted::Missing(number))));
-            }
+            Choice::Ptx(_) | Choice::Nothing => elf().for_each(|image| wanted[image].push(Wanted::Missing(number))),
         }
     }
     wanted

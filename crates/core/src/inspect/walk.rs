@@ -1,9 +1,10 @@
 //! The way through a file: its archives, the binaries in them, their modules, and back in order.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use occupant_binary::{Artifact, BinaryError, Leaf, Module, Source, Store, in_short, visit};
+use occupant_hardware::GpuSelector;
 
 use super::names::Names;
 use super::plan::{Job, elf_images, no_image_reason, plan};
@@ -30,13 +31,29 @@ pub(super) struct Walk<'a, T> {
     uncompiled_modules: usize,
     /// For each GPU asked for: kernels that have an image for it, and others with the reason why not.
     answered: Vec<BTreeSet<String>>,
-    missing: Vec<Vec<(String, String)>>,
+    missing: Vec<Vec<(String, Arc<str>)>>,
 }
 
 /// Diagnostics of one file that are told; a file can be made of nothing but faults.
 const MOST_TOLD: usize = 1000;
 /// Bytes of a place or a message: names in a file can be made as long as one likes.
 const LONGEST_TOLD: usize = 2000;
+
+/// Why GPUs have no image of a module, each told once: a module can have thousands of images, all without one.
+#[derive(Default)]
+struct Reasons<'m> {
+    module: Option<&'m Module>,
+    by_gpu: BTreeMap<usize, Arc<str>>,
+}
+
+impl<'m> Reasons<'m> {
+    fn of(&mut self, module: &'m Module, gpu: usize, gpus: &[GpuSelector]) -> Arc<str> {
+        if !self.module.is_some_and(|known| std::ptr::eq(known, module)) {
+            *self = Self { module: Some(module), ..Self::default() };
+        }
+        Arc::clone(self.by_gpu.entry(gpu).or_insert_with(|| no_image_reason(module, &gpus[gpu]).into()))
+    }
+}
 
 const A_REPORT: &str = "a profiler's report: `occupant verdict FILE` reads it";
 
@@ -172,6 +189,7 @@ impl<'a, T: Send> Walk<'a, T> {
         let total = jobs.len();
         let mut done = 0;
         let make = self.make;
+        let mut reasons = Reasons::default();
         let work = |job: &Job<'_>, room: &mut Room| {
             let mut found = work(&shared, job, room);
             let kernels = std::mem::take(&mut found.records);
@@ -180,8 +198,7 @@ impl<'a, T: Send> Walk<'a, T> {
         };
         ordered::for_each(&jobs, self.options.threads(), work, |job, (found, made)| {
             done += 1;
-            let reason = |gpu: usize| no_image_reason(job.module, &self.options.gpus[gpu]);
-            self.deliver(found, &reason);
+            self.deliver(found, job.module, &mut reasons);
             if let Some(made) = made {
                 (self.tell)(Event::Kernels(made));
             }
@@ -201,19 +218,14 @@ impl<'a, T: Send> Walk<'a, T> {
         }
     }
 
-    fn deliver(&mut self, found: Found, reason: &dyn Fn(usize) -> String) {
+    fn deliver<'m>(&mut self, found: Found, module: &'m Module, reasons: &mut Reasons<'m>) {
         self.outcome.totals.add(&found.totals);
         found.diagnostics.into_iter().for_each(|diagnostic| self.say(diagnostic));
         for (gpu, name) in found.answered {
             self.answered[gpu].insert(name);
         }
-        let mut last: Option<(usize, String)> = None;
         for (gpu, name) in found.missing {
-            let reason = match &last {
-                Some((of, reason)) if *of == gpu => reason.clone(),
-                _ => reason(gpu),
-            };
-            last = Some((gpu, reason.clone()));
+            let reason = reasons.of(module, gpu, &self.options.gpus);
             self.missing[gpu].push((name, reason));
         }
     }
@@ -230,7 +242,7 @@ impl<'a, T: Send> Walk<'a, T> {
                     continue;
                 }
                 let gpu = GpuName { name: gpu.name(), compute_capability: gpu.capability().to_string() };
-                let record = record::without_image(&self.file, member, named, gpu, reason);
+                let record = record::without_image(&self.file, member, named, gpu, reason.to_string());
                 (self.tell)(Event::Kernels((self.make)(vec![record])));
             }
         }

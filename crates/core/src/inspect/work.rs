@@ -112,8 +112,6 @@ fn read(
     if is_read(for_whom) {
         found.totals.read += 1;
         found.diagnostics.extend(cubin.faults.iter().map(|fault| say(Severity::Error, "attributes", fault.clone())));
-        let not_decoded = not_decoded(cubin.architecture.capability, shared.options.code);
-        found.diagnostics.extend(not_decoded.map(|reason| say(Severity::Error, "machine_code", reason)));
     }
     if image.architecture.capability != cubin.architecture.capability {
         let message = format!("the container says {}, the cubin {}", image.architecture, cubin.architecture);
@@ -129,6 +127,7 @@ fn read(
         cubin.functions.iter().filter(|function| count(shared, function, for_whom, found)).collect();
     let names = shared.names.all(listed.iter().map(|function| function.name.as_str()));
     let mut coded = Coded { image: bytes, room: code };
+    let told_before = found.records.len();
     for (function, name) in listed.into_iter().zip(&names) {
         let of_kernel = |metadata: &&Metadata| match &metadata.name {
             Some(name) => *name == function.name,
@@ -137,6 +136,11 @@ fn read(
         let metadata = shared.metadata.as_ref().filter(of_kernel);
         let listed = Listed { function, named: name.get(), metadata };
         self::function(shared, &place, &listed, &mut coded, for_whom, found);
+    }
+    // Of an image without a kernel that was asked for, nobody asked for the code.
+    if found.records.len() > told_before {
+        let not_decoded = not_decoded(cubin.architecture.capability, shared.options.code);
+        found.diagnostics.extend(not_decoded.map(|reason| say(Severity::Error, "machine_code", reason)));
     }
 }
 
