@@ -22,16 +22,19 @@ fn failed(error: ZipError) -> BinaryError {
     BinaryError::Container { kind: "zip", reason }
 }
 
+fn archive(source: &dyn Source) -> Result<ZipArchive<Stream<'_>>, BinaryError> {
+    ZipArchive::new(BufReader::new(SourceReader::new(source))).map_err(|error| match failed(error) {
+        // The reader's word for a download that broke off.
+        BinaryError::Container { kind, reason } if reason.contains("Could not find EOCD") => {
+            let reason = "the directory at its end is missing: the file is cut or no zip".to_owned();
+            BinaryError::Container { kind, reason }
+        }
+        other => other,
+    })
+}
+
 pub(super) fn members(visit: &mut Visit<'_>, source: &dyn Source, path: &str, depth: usize) -> Result<(), BinaryError> {
-    let mut archive =
-        ZipArchive::new(BufReader::new(SourceReader::new(source))).map_err(|error| match failed(error) {
-            // The reader's word for a download that broke off.
-            BinaryError::Container { kind, reason } if reason.contains("Could not find EOCD") => {
-                let reason = "the directory at its end is missing: the file is cut or no zip".to_owned();
-                BinaryError::Container { kind, reason }
-            }
-            other => other,
-        })?;
+    let mut archive = archive(source)?;
     let mut listing = Listing::of(&archive, source)?;
     // Members have bytes of their own, so all of them have no more than the archive.
     let mut in_place = source.size();
