@@ -290,26 +290,7 @@ fn room(report: &FitReport, width: usize) -> String {
 pub fn fit_sheet(results: &[FitReport]) -> Sheet {
     let mut rows = Vec::new();
     for report in results {
-        let found = report.occupancy.as_ref();
-        let number = |value: Option<u32>| value.map_or_else(String::new, |value| value.to_string());
-        let base = vec![
-            report.gpu.name.clone(),
-            report.gpu.compute_capability.clone(),
-            report.kernel.as_ref().map_or_else(String::new, |kernel| kernel.file.to_string()),
-            report.kernel.as_ref().map_or_else(String::new, |kernel| kernel.name.to_string()),
-            report.kernel.as_ref().map_or_else(String::new, |kernel| kernel.demangled.to_string()),
-            report.kernel.as_ref().and_then(|kernel| kernel.arch.clone()).unwrap_or_default(),
-            number(report.input.as_ref().map(|input| input.registers)),
-            number(report.input.as_ref().map(|input| input.block)),
-            found.map_or_else(String::new, |found| basis(found.basis).to_owned()),
-            report.launchable.map_or_else(String::new, |yes| yes.to_string()),
-            number(found.map(|found| found.blocks_per_sm)),
-            number(found.map(|found| found.warps_per_sm)),
-            found.map_or_else(String::new, |found| format!("{:?}", found.percent)),
-            found.map_or_else(String::new, |found| found.limiters.join("+")),
-            report.reason.clone().unwrap_or_default(),
-            number(report.wanted.map(|wanted| wanted.blocks)),
-        ];
+        let base = asked_and_now(report);
         let member = report.kernel.as_ref().and_then(|kernel| kernel.member.as_deref()).unwrap_or_default();
         let member = vec![member.to_owned()];
         if report.solutions.is_empty() {
@@ -353,6 +334,31 @@ pub fn fit_sheet(results: &[FitReport]) -> Sheet {
         ],
         rows,
     }
+}
+
+/// The columns that are the same for all solutions: what was asked, and what holds now.
+fn asked_and_now(report: &FitReport) -> Vec<String> {
+    let number = |value: Option<u32>| value.map_or_else(String::new, |value| value.to_string());
+    let found = report.occupancy.as_ref();
+    let kernel = report.kernel.as_ref();
+    vec![
+        report.gpu.name.clone(),
+        report.gpu.compute_capability.clone(),
+        kernel.map_or_else(String::new, |kernel| kernel.file.to_string()),
+        kernel.map_or_else(String::new, |kernel| kernel.name.to_string()),
+        kernel.map_or_else(String::new, |kernel| kernel.demangled.to_string()),
+        kernel.and_then(|kernel| kernel.arch.clone()).unwrap_or_default(),
+        number(report.input.as_ref().map(|input| input.registers)),
+        number(report.input.as_ref().map(|input| input.block)),
+        found.map_or_else(String::new, |found| basis(found.basis).to_owned()),
+        report.launchable.map_or_else(String::new, |yes| yes.to_string()),
+        number(found.map(|found| found.blocks_per_sm)),
+        number(found.map(|found| found.warps_per_sm)),
+        found.map_or_else(String::new, |found| format!("{:?}", found.percent)),
+        found.map_or_else(String::new, |found| found.limiters.join("+")),
+        report.reason.clone().unwrap_or_default(),
+        number(report.wanted.map(|wanted| wanted.blocks)),
+    ]
 }
 
 /// As in JSON.

@@ -77,74 +77,79 @@ fn launch(kernel: &KernelRecord) -> String {
 
 /// The numbers behind the answer.
 fn facts(need: &NeedRecord) -> Vec<(String, String)> {
-    let mut lines = Vec::new();
-    let mut line = |name: &str, value: String| lines.push((name.to_owned(), value));
+    let mut facts = of_a_warp(need);
+    facts.extend(of_littles_law(need));
+    facts.extend(of_the_answer(need));
+    facts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// What one warp does in a pass.
+fn of_a_warp(need: &NeedRecord) -> Vec<(&'static str, String)> {
+    let mut facts = Vec::new();
     if let (Some(cycles), Some(_)) = (need.one_warp_cycles, need.scope) {
         let of = match &need.hot_loop {
             Some(hot) => format!("a pass of the loop at {:#06x}: {}", hot.header, hot.because),
             None => "its life, with the turnover to the next warp".to_owned(),
         };
-        line("one warp alone", format!("{cycles:.0} cycles, {of}"));
+        facts.push(("one warp alone", format!("{cycles:.0} cycles, {of}")));
     }
     let loads = need.loads_in_flight.filter(|loads| *loads > 0);
     if let (Some(bytes), Some(loads)) = (need.bytes_in_flight_per_warp, loads) {
-        line("in flight a warp", format!("{} bytes at most, {}", grouped(bytes.into()), count(loads.into(), "load")));
+        let text = format!("{} bytes at most, {}", grouped(bytes.into()), count(loads.into(), "load"));
+        facts.push(("in flight a warp", text));
     }
     if let Some(early) = need.early_wait {
-        line(
-            "it waits early",
-            format!(
-                "at {:#06x}, before {} of {} are issued",
-                early.at,
-                early.behind,
-                count(early.loads.into(), "load")
-            ),
-        );
+        let loads = count(early.loads.into(), "load");
+        let text = format!("at {:#06x}, before {} of {loads} are issued", early.at, early.behind);
+        facts.push(("it waits early", text));
     }
     if let Some(moved) = need.bytes.filter(|moved| moved.read + moved.written > 0.0) {
         let of = |bytes: f64| grouped(bytes.round() as u64);
-        line("moved by a warp", format!("{} bytes read, {} written", of(moved.read), of(moved.written)));
+        facts.push(("moved by a warp", format!("{} bytes read, {} written", of(moved.read), of(moved.written))));
     }
-    if let Some(law) = &need.littles_law {
-        line(
-            "Little's law",
-            format!(
-                "{:.0} ns x {:.0} GB/s of reads: {} bytes in flight an SM, {} for {} %",
-                law.latency_ns,
-                law.gb_per_s,
-                grouped(law.bytes_per_sm.into()),
-                grouped(law.bytes_per_sm_for_target.into()),
-                need.target
-            ),
-        );
-        let of = if law.ceiling.basis == "measured" { "measured on this model" } else { "inferred" };
-        let from = if law.ceiling.basis == "measured" {
-            String::new()
-        } else {
-            format!(" from {} parts", scope(&law.ceiling.scope))
-        };
-        line("ceiling", format!("{} streams, {of}{from}", law.ceiling.stream));
-    }
+    facts
+}
+
+/// What the hardware has to have in flight.
+fn of_littles_law(need: &NeedRecord) -> Vec<(&'static str, String)> {
+    let Some(law) = &need.littles_law else { return Vec::new() };
+    let in_flight = format!(
+        "{:.0} ns x {:.0} GB/s of reads: {} bytes in flight an SM, {} for {} %",
+        law.latency_ns,
+        law.gb_per_s,
+        grouped(law.bytes_per_sm.into()),
+        grouped(law.bytes_per_sm_for_target.into()),
+        need.target
+    );
+    let of = match law.ceiling.basis.as_str() {
+        "measured" => "measured on this model".to_owned(),
+        _ => format!("inferred from {} parts", scope(&law.ceiling.scope)),
+    };
+    vec![("Little's law", in_flight), ("ceiling", format!("{} streams, {of}", law.ceiling.stream))]
+}
+
+/// What binds, how many warps that takes, and how far to trust it.
+fn of_the_answer(need: &NeedRecord) -> Vec<(&'static str, String)> {
+    let mut facts = Vec::new();
     if need.demand.len() > 1 {
         let busiest = need.demand.iter().take(4).map(|part| format!("{} {:.0} %", part.resource, part.percent));
-        line("busiest", busiest.collect::<Vec<_>>().join(", "));
+        facts.push(("busiest", busiest.collect::<Vec<_>>().join(", ")));
     }
     if let (Some(band), Some(needed), Some(law)) = (need.band, need.needed, need.littles_law_warps) {
         let trust = match need.validation {
             Some(Validation::Measured) => "9 of 10 measured kernels lay within",
             _ => "the model alone",
         };
-        line("warps", format!("{law:.1} by Little's law alone, {:.1} for {} %", needed.exact_warps, need.target));
-        line("band", format!("{} warps, {trust}", range(band)));
+        let warps = format!("{law:.1} by Little's law alone, {:.1} for {} %", needed.exact_warps, need.target);
+        facts.push(("warps", warps));
+        facts.push(("band", format!("{} warps, {trust}", range(band))));
     }
     for other in &need.scenarios {
         let guarded = if other.guarded_executed { "" } else { ", guarded accesses not executed" };
-        line(
-            "otherwise",
-            format!("from {}{guarded}: {:.1} warps, {} binds", other.memory, other.needed_warps, other.binding),
-        );
+        let text = format!("from {}{guarded}: {:.1} warps, {} binds", other.memory, other.needed_warps, other.binding);
+        facts.push(("otherwise", text));
     }
-    lines
+    facts
 }
 
 /// A band in whole warps.

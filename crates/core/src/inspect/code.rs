@@ -47,60 +47,63 @@ pub(super) fn from_code(
     read: ReadCode,
     need: bool,
 ) -> FromCode {
-    let sass = read == ReadCode::All;
-    let mut offsets = annotated(function);
-    if let Some(offsets) = &mut offsets {
-        offsets.sort_unstable();
-        offsets.dedup();
-    }
+    let offsets = annotated(function);
     let looks = Looks::new(function, offsets.as_deref());
-    if !looks.at_spills && !function.tensor_memory && !function.setmaxnreg && !sass && !need {
+    let nothing_to_find = !looks.at_spills && !function.tensor_memory && !function.setmaxnreg;
+    if nothing_to_find && read != ReadCode::All && !need {
         let source = if offsets.is_some() { ANNOTATIONS } else { STACK_ACCESSES };
         return FromCode { spills: record(source, SpillSums::default(), SpillSums::default()), ..FromCode::default() };
     }
-    let from_list = || {
-        let instructions = offsets.as_ref().map(|offsets| u32::try_from(offsets.len()).unwrap_or(u32::MAX));
-        SpillRecord { instructions, source: offsets.as_ref().map(|_| ANNOTATIONS), ..SpillRecord::default() }
-    };
     if read == ReadCode::Nothing {
-        return FromCode { spills: from_list(), ..FromCode::default() };
+        return FromCode { spills: only_counted(offsets.as_deref()), ..FromCode::default() };
     }
-    let failed = |fault: String| FromCode {
-        spills: from_list(),
-        analysis: need.then(|| Err(fault.clone())),
-        fault: Some(fault),
-        ..FromCode::default()
-    };
     // Older files have resources all the same; that their code is not decoded is said once an image.
     let decoder = match Decoder::new(capability) {
         Ok(decoder) => decoder,
-        Err(reason) => {
-            return FromCode {
-                spills: from_list(),
-                analysis: need.then(|| Err(reason.to_string())),
-                ..FromCode::default()
-            };
+        Err(reason) => return not_read(offsets.as_deref(), need, reason.to_string()),
+    };
+    match function.read_code_in(coded.image, coded.room) {
+        Ok(bytes) => told(function, &Code::new(decoder, bytes), offsets.as_deref(), &looks, (read, need)),
+        Err(error) => {
+            let fault = error.to_string();
+            FromCode { fault: Some(fault.clone()), ..not_read(offsets.as_deref(), need, fault) }
         }
-    };
-    let bytes = match function.read_code_in(coded.image, coded.room) {
-        Ok(bytes) => bytes,
-        Err(error) => return failed(error.to_string()),
-    };
-    let code = Code::new(decoder, bytes);
+    }
+}
+
+/// What is told without the code.
+fn not_read(offsets: Option<&[u32]>, need: bool, why: String) -> FromCode {
+    FromCode { spills: only_counted(offsets), analysis: need.then_some(Err(why)), ..FromCode::default() }
+}
+
+/// Spills that are listed, without their bytes.
+fn only_counted(offsets: Option<&[u32]>) -> SpillRecord {
+    let instructions = offsets.map(|offsets| u32::try_from(offsets.len()).unwrap_or(u32::MAX));
+    SpillRecord { instructions, source: offsets.map(|_| ANNOTATIONS), ..SpillRecord::default() }
+}
+
+/// What the code tells, and on request the code itself.
+fn told(
+    function: &Function,
+    code: &Code<'_>,
+    offsets: Option<&[u32]>,
+    looks: &Looks,
+    (read, need): (ReadCode, bool),
+) -> FromCode {
     let landmarks = Landmarks::of(function);
     let known = landmarks.known();
-    let outline = outline(&code, &known, function.tensor_memory, offsets.as_deref(), &looks);
-    let found = found(&code, &outline, offsets.as_deref(), &looks);
-    let beyond = offsets.as_ref().map_or(0, |offsets| offsets.len().saturating_sub(found.listed.len()));
+    let outline = outline(code, &known, function.tensor_memory, offsets, looks);
+    let found = found(code, &outline, offsets, looks);
+    let beyond = offsets.map_or(0, |offsets| offsets.len().saturating_sub(found.listed.len()));
     FromCode {
-        spills: if beyond > 0 { from_list() } else { found.record(offsets.is_some()) },
-        tensor_columns: if function.tensor_memory { tensor_columns(&code, &outline) } else { None },
-        analysis: need.then(|| taken_apart(&code, &known)),
-        register_requests: if function.setmaxnreg { register_requests(&code) } else { Vec::new() },
-        machine_code: sass.then(|| {
+        spills: if beyond > 0 { only_counted(offsets) } else { found.record(offsets.is_some()) },
+        tensor_columns: if function.tensor_memory { tensor_columns(code, &outline) } else { None },
+        analysis: need.then(|| taken_apart(code, &known)),
+        register_requests: if function.setmaxnreg { register_requests(code) } else { Vec::new() },
+        machine_code: (read == ReadCode::All).then(|| {
             let mut spills: Vec<u32> = found.sites().filter_map(|site| Some(code.get(site.number)?.offset)).collect();
             spills.sort_unstable();
-            Box::new(machine_code(function, &Analysis::new(&code, &known), &spills))
+            Box::new(machine_code(function, &Analysis::new(code, &known), &spills))
         }),
         fault: match (beyond, code.trailing_bytes()) {
             (0, 0) => None,
@@ -110,11 +113,13 @@ pub(super) fn from_code(
     }
 }
 
+/// The offsets of the spills that the compiler lists, ascending, each once.
 fn annotated(function: &Function) -> Option<Vec<u32>> {
-    match &function.spills {
-        Spills::Annotated(offsets) => Some(offsets.clone()),
-        Spills::Unknown => None,
-    }
+    let Spills::Annotated(offsets) = &function.spills else { return None };
+    let mut offsets = offsets.clone();
+    offsets.sort_unstable();
+    offsets.dedup();
+    Some(offsets)
 }
 
 /// Why the code of an image that was asked for can't be told.
