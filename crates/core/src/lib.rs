@@ -24,6 +24,7 @@ mod diagnostic;
 mod explain;
 mod fit;
 mod gpus;
+mod grid;
 mod inspect;
 mod launch;
 mod launches;
