@@ -368,3 +368,45 @@ fn archives_without_device_code_cut_and_too_deep() {
         assert!(run.stderr.contains(said) && run.stdout.contains("plain_shared"), "{name}: {}", run.stderr);
     }
 }
+
+/// What gzip itself says of such files: members follow each other, other bytes behind them are passed over, a wrong checksum
+/// or size is an error, and so is a member that breaks off.
+#[test]
+fn gzip_is_checked_member_by_member() {
+    let folder = scratch("gzip");
+    let cubin = fixture("plain.sm_90.cubin");
+    let plain = kernels(&fixtures().join("plain.sm_90.cubin"), "", "");
+    let (first, second) = cubin.split_at(1000);
+    let (whole, halves) = (gzipped(&cubin), [gzipped(first), gzipped(&[]), gzipped(second)].concat());
+    let with = |bytes: &[u8], tail: &[u8]| [bytes, tail].concat();
+    for (name, bytes) in [
+        ("members.gz", halves.clone()),
+        ("junk.gz", with(&whole, b"junk")),
+        ("one_byte.gz", with(&whole, &[0x1f])),
+        ("long_junk.gz", with(&halves, &[b'x'; 70_000])),
+    ] {
+        fs::write(folder.join(name), bytes).unwrap();
+        assert_eq!(kernels(&folder.join(name), "", ""), plain, "{name}");
+    }
+    let flipped = |bytes: &[u8], from_end: usize| {
+        let mut bytes = bytes.to_vec();
+        let at = bytes.len() - from_end;
+        bytes[at] ^= 1;
+        bytes
+    };
+    for (name, bytes, why) in [
+        ("checksum.gz", flipped(&whole, 8), "checksum"),
+        ("size.gz", flipped(&whole, 1), "checksum"),
+        ("first_of_two.gz", with(&flipped(&gzipped(first), 8), &gzipped(second)), "checksum"),
+        ("tar.gz", flipped(&gzipped(&tarred(&[("a.cubin", &cubin)])), 8), "checksum"),
+        ("begun.gz", with(&whole, &whole[..20]), "incomplete deflate stream"),
+        ("cut.gz", whole[..whole.len() - 4].to_vec(), "unexpected end of file"),
+    ] {
+        fs::write(folder.join(name), bytes).unwrap();
+        let run = occupant(&format!("inspect {}", folder.join(name).display()));
+        assert_eq!(run.status, 2, "{name}: {}", run.stderr);
+        assert!(run.stderr.contains(why) && run.stderr.lines().count() == 1, "{name}: {}", run.stderr);
+        // The members of a tar were read and listed before the checksum came.
+        assert_eq!(run.stdout.contains("plain_shared"), name == "tar.gz", "{name}: {}", run.stdout);
+    }
+}
