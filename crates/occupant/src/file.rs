@@ -6,7 +6,7 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use occupant_core::{Launches, Source, Store};
+use occupant_core::{Launches, Source, Store, ends_like_zip};
 
 /// The most that is taken from standard input or a pipe, which have to be kept to be read by position.
 const LARGEST_STREAM: u64 = 4 << 30;
@@ -284,6 +284,8 @@ fn look(path: &Path) -> Look {
             [0x7f, b'E', b'L', b'F', ..] | [0x50, 0xED, 0x55, 0xBA, ..] | [b'M', b'Z', ..] => true,
             [b'P', b'K', 3, 4, ..] | [b'!', b'<', b'a', b'r', b'c', b'h', b'>', b'\n'] => true,
             [0x1f, 0x8b, ..] | [0x28, 0xb5, 0x2f, 0xfd, ..] => true,
+            // An application that Python runs: a line for the system, then a zip.
+            [b'#', b'!', ..] => Input::open(path).is_ok_and(|input| ends_like_zip(&input)),
             [0x64, 0x86 | 0xaa, ..] | [0, 0, 0xff, 0xff, ..] => matches!(by_name.as_deref(), Some("o" | "obj")),
             _ => matches!(by_name.as_deref(), Some("ptx" | "tar" | "fatbin")),
         },

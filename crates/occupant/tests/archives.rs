@@ -410,3 +410,28 @@ fn gzip_is_checked_member_by_member() {
         assert_eq!(run.stdout.contains("plain_shared"), name == "tar.gz", "{name}: {}", run.stdout);
     }
 }
+
+/// Applications that Python runs are zips behind a line for the system, or behind a program's own.
+#[test]
+fn a_zip_behind_other_data_is_read() {
+    let folder = scratch("prepended");
+    let library = fixture("libkernels.so");
+    let plain = kernels(&fixtures().join("libkernels.so"), "", "");
+    let members: &[(&str, &[u8])] = &[("__main__.py", b"import foo\n"), ("foo/libfoo.so", &library)];
+    for method in [CompressionMethod::Deflated, CompressionMethod::Stored] {
+        let zip = zipped(method, members);
+        for (name, before) in [("a.pex", "#!/usr/bin/env python3\n".to_owned()), ("b.pex", "x".repeat(100_001))] {
+            let path = folder.join(name);
+            fs::write(&path, [before.as_bytes(), &zip].concat()).unwrap();
+            assert_eq!(kernels(&path, "foo/libfoo.so/", ""), plain, "{name} {method}");
+        }
+    }
+    // In a directory by its first line; a script without a zip is none of these.
+    fs::write(folder.join("install.sh"), "#!/bin/sh\necho PK\x05\x06\n").unwrap();
+    fs::remove_file(folder.join("b.pex")).unwrap();
+    let report = support::json(&format!("inspect {}", folder.display()));
+    assert_eq!((&report["totals"]["files"], report["diagnostics"].as_array().unwrap().len()), (&1.into(), 0));
+    assert_eq!(report["kernels"].as_array().unwrap().len(), plain.len());
+    let script = occupant(&format!("inspect {}", folder.join("install.sh").display()));
+    assert!(script.status == 2 && script.stderr.contains("neither a binary nor an archive"), "{}", script.stderr);
+}

@@ -23,6 +23,7 @@ use crate::source::{Source, read};
 use crate::{BinaryError, cubin, elf};
 
 use kind::Kind;
+pub use kind::ends_like_zip;
 use places::Places;
 
 /// Archives within archives, at most.
@@ -149,7 +150,11 @@ impl Visit<'_> {
         companion: Companion<'_>,
     ) -> Result<(), BinaryError> {
         let start = read(source, 0, source.size().min(START), "start of the file")?;
-        let kind = Kind::of(&start);
+        let mut kind = Kind::of(&start);
+        // An application that Python runs: a line for the system, then a zip.
+        if kind == Kind::Leaf && !kind::can_hold_device_code(&start) && kind::ends_like_zip(source) {
+            kind = Kind::Zip;
+        }
         if kind == Kind::Leaf {
             let is_cubin = elf::machine(&start) == Some(cubin::MACHINE);
             let companion = if is_cubin { companion(self) } else { None };
