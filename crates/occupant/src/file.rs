@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context, bail};
-use occupant_core::{Launches, Source, Store, ends_like_zip};
+use occupant_core::{Launches, Source, Store};
 
 /// The most that is taken from standard input or a pipe, which have to be kept to be read by position.
 const LARGEST_STREAM: u64 = 4 << 30;
@@ -209,86 +209,4 @@ pub(crate) fn companion(cubin: &Path) -> Option<Vec<u8>> {
     }
     File::open(json).ok()?.take(LARGEST).read_to_end(&mut bytes).ok()?;
     Some(bytes)
-}
-
-/// A file to inspect.
-pub(crate) struct Found {
-    pub(crate) path: PathBuf,
-    /// Named by the person, so it has to hold device code; files of a directory need not.
-    pub(crate) named: bool,
-}
-
-/// The files that a path stands for.
-#[derive(Default)]
-pub(crate) struct Listed {
-    /// The path itself, or what is in a directory, in the order of the names.
-    pub(crate) found: Vec<Found>,
-    /// What of the directory could not be listed.
-    pub(crate) failed: Vec<(PathBuf, io::Error)>,
-    /// Files in it that are packed in a way that is not read.
-    pub(crate) packed: Vec<PathBuf>,
-}
-
-/// Lists what a path stands for.
-pub(crate) fn files(path: &Path) -> Listed {
-    let mut listed = Listed::default();
-    if path == Path::new("-") || !path.is_dir() {
-        listed.found.push(Found { path: path.to_owned(), named: true });
-        return listed;
-    }
-    let mut folders = vec![path.to_owned()];
-    while let Some(folder) = folders.pop() {
-        let entries = match std::fs::read_dir(&folder).and_then(Iterator::collect::<io::Result<Vec<_>>>) {
-            Ok(entries) => entries,
-            Err(error) => {
-                listed.failed.push((folder, error));
-                continue;
-            }
-        };
-        for entry in entries {
-            let path = entry.path();
-            // Links are not followed: what they point to inside the directory is found anyway.
-            match entry.file_type() {
-                Ok(kind) if kind.is_dir() => folders.push(path),
-                Ok(kind) if kind.is_file() => match look(&path) {
-                    Look::Inside => listed.found.push(Found { path, named: false }),
-                    Look::Packed => listed.packed.push(path),
-                    Look::No => {}
-                },
-                _ => {}
-            }
-        }
-    }
-    listed.found.sort_by(|a, b| a.path.cmp(&b.path));
-    listed.packed.sort();
-    listed
-}
-
-/// What becomes of a file of a directory.
-enum Look {
-    Inside,
-    /// bzip2 or xz.
-    Packed,
-    No,
-}
-
-/// Whether a file of a directory is looked into: by its first bytes a binary, a fatbin or an archive, or PTX by name. A
-/// file that can't be read counts, so that its error is told.
-fn look(path: &Path) -> Look {
-    let by_name = path.extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase());
-    let mut start = [0; 8];
-    let inside = match File::open(path).and_then(|mut file| file.read_exact(&mut start)) {
-        Err(error) => error.kind() != io::ErrorKind::UnexpectedEof,
-        Ok(()) => match start {
-            [b'B', b'Z', b'h', b'1'..=b'9', ..] | [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => return Look::Packed,
-            [0x7f, b'E', b'L', b'F', ..] | [0x50, 0xED, 0x55, 0xBA, ..] | [b'M', b'Z', ..] => true,
-            [b'P', b'K', 3, 4, ..] | [b'!', b'<', b'a', b'r', b'c', b'h', b'>', b'\n'] => true,
-            [0x1f, 0x8b, ..] | [0x28, 0xb5, 0x2f, 0xfd, ..] => true,
-            // An application that Python runs: a line for the system, then a zip.
-            [b'#', b'!', ..] => Input::open(path).is_ok_and(|input| ends_like_zip(&input)),
-            [0x64, 0x86 | 0xaa, ..] | [0, 0, 0xff, 0xff, ..] => matches!(by_name.as_deref(), Some("o" | "obj")),
-            _ => matches!(by_name.as_deref(), Some("ptx" | "tar" | "fatbin")),
-        },
-    };
-    if inside { Look::Inside } else { Look::No }
 }

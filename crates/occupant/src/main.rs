@@ -6,6 +6,7 @@
 mod arguments;
 mod commands;
 mod file;
+mod folder;
 mod output;
 mod scan;
 mod subjects;

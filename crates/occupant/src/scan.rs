@@ -10,7 +10,8 @@ use occupant_core::report::{Diagnostic, KernelLine, KernelRecord, Severity, Tota
 use occupant_core::{Event, File as CoreFile, InspectOptions, Outcome, Summary, inspect};
 use occupant_report::{append_json_line, printable};
 
-use crate::file::{Found, Input, Listed, Spool, companion, files};
+use crate::file::{Input, Spool, companion};
+use crate::folder::{Found, Listed, files};
 
 /// A scan that takes longer than this shows its progress.
 const PATIENCE: Duration = Duration::from_millis(700);
@@ -96,7 +97,7 @@ impl<'a> Scan<'a> {
     /// A file, or all in a directory.
     pub(crate) fn path(&mut self, path: &Path, output: &mut dyn Write) -> anyhow::Result<()> {
         let before = (self.totals.images, self.diagnostics.len());
-        let Listed { found, failed, packed } = files(path);
+        let Listed { found, failed, packed, dangling } = files(path);
         for (folder, error) in failed {
             self.failed(folder.display().to_string(), &error.to_string());
         }
@@ -109,6 +110,7 @@ impl<'a> Scan<'a> {
         }
         self.note_uncompiled(path);
         self.note_packed(path, &packed);
+        self.note_dangling(path, &dangling);
         Ok(())
     }
 
@@ -123,6 +125,17 @@ impl<'a> Scan<'a> {
             ),
         };
         self.say(Severity::Note, "packed", directory.display().to_string(), message);
+    }
+
+    /// One note for a directory with links that lead to nothing: what is missing behind them is not known.
+    fn note_dangling(&mut self, directory: &Path, links: &[PathBuf]) {
+        let Some(first) = links.first() else { return };
+        let first = first.strip_prefix(directory).unwrap_or(first).display();
+        let message = match links.len() {
+            1 => format!("the link {first} leads to nothing that can be read"),
+            several => format!("{several} links lead to nothing that can be read, the first is {first}"),
+        };
+        self.say(Severity::Note, "dangling", directory.display().to_string(), message);
     }
 
     /// One note for a directory: a compiler's dump can have thousands of PTX files.
