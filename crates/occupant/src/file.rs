@@ -6,7 +6,7 @@ use std::io::{self, Read, Write};
 use std::path::Path;
 
 use anyhow::{Context, bail};
-use occupant_core::{Launches, Source, Store};
+use occupant_core::{LARGEST_COMPANION, Launches, Source, Store};
 
 /// The most that is taken from standard input or a pipe, which have to be kept to be read by position.
 const LARGEST_STREAM: u64 = 4 << 30;
@@ -195,18 +195,23 @@ impl Read for ShortLines {
     }
 }
 
-/// The metadata that Triton writes beside a compiled kernel.
-pub(crate) fn companion(cubin: &Path) -> Option<Vec<u8>> {
-    const LARGEST: u64 = 4 << 20;
-    if cubin.extension()? != "cubin" {
-        return None;
+/// The metadata that Triton writes beside a compiled kernel, `None` where there is none; or why it can't be read.
+pub(crate) fn companion(cubin: &Path) -> Result<Option<Vec<u8>>, String> {
+    if cubin.extension().is_none_or(|extension| extension != "cubin") {
+        return Ok(None);
+    }
+    let json = cubin.with_extension("json");
+    match std::fs::metadata(&json) {
+        // Opening a pipe would wait for its writer.
+        Ok(metadata) if !metadata.is_file() => return Err("it is no regular file".to_owned()),
+        Ok(_) => {}
+        Err(_) if json.symlink_metadata().is_err_and(|error| error.kind() == io::ErrorKind::NotFound) => {
+            return Ok(None);
+        }
+        Err(error) => return Err(error.to_string()),
     }
     let mut bytes = Vec::new();
-    let json = cubin.with_extension("json");
-    // Opening a pipe would wait for its writer.
-    if !std::fs::metadata(&json).ok()?.is_file() {
-        return None;
-    }
-    File::open(json).ok()?.take(LARGEST).read_to_end(&mut bytes).ok()?;
-    Some(bytes)
+    // One byte more than is allowed, so that its reader can tell.
+    let read = File::open(json).and_then(|file| file.take(LARGEST_COMPANION + 1).read_to_end(&mut bytes));
+    read.map(|_| Some(bytes)).map_err(|error| error.to_string())
 }

@@ -177,7 +177,7 @@ impl<'a> Scan<'a> {
         };
         let (keep, keep_code, code_dropped) = (&mut self.keep, &mut self.keep_code, &mut self.code_dropped);
         let listed = &mut self.listed;
-        let companion = companion(&found.path);
+        let (companion, unread) = companion(&found.path).map_or_else(|why| (None, Some(why)), |read| (read, None));
         let file = CoreFile { name: &name, source: &input, companion: companion.as_deref() };
         let outcome = inspect(&file, &Spool, self.options, &make, &mut |event| match event {
             Event::Progress { done, total } => progress.show(done, total),
@@ -196,6 +196,9 @@ impl<'a> Scan<'a> {
                 }
             }
         });
+        if let Some(why) = unread.filter(|_| outcome.totals.images > 0) {
+            self.say(Severity::Warning, "metadata", name.clone(), format!("the .json beside it is not used: {why}"));
+        }
         self.done(found, outcome);
         written?;
         Ok(())

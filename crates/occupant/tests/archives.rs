@@ -435,3 +435,22 @@ fn a_zip_behind_other_data_is_read() {
     let script = occupant(&format!("inspect {}", folder.join("install.sh").display()));
     assert!(script.status == 2 && script.stderr.contains("neither a binary nor an archive"), "{}", script.stderr);
 }
+
+/// Metadata of more than is read is told as too large where it comes from an archive, too.
+#[test]
+fn metadata_beyond_the_limit_is_told() {
+    let folder = scratch("large_metadata");
+    let cubin = fs::read(fixtures().join("../triton/sm_90/matmul.cubin")).unwrap();
+    let large = [b"{\"num_warps\": 8, \"hash\": \"".as_slice(), &vec![b'x'; 4 << 20], b"\"}"].concat();
+    for (ending, bytes) in archives(&[("k.cubin", &cubin), ("k.json", &large)]) {
+        let path = folder.join(format!("a.{ending}"));
+        fs::write(&path, bytes).unwrap();
+        let run = occupant(&format!("inspect {}", path.display()));
+        assert_eq!(run.status, 0, "{ending}: {}", run.stderr);
+        assert!(
+            run.stderr.contains("the .json beside it is not used: it has more than 4194304 bytes"),
+            "{}",
+            run.stderr
+        );
+    }
+}

@@ -43,8 +43,9 @@ const LONGEST_PLACE: usize = 1024;
 const LONGEST_REASON: usize = 200;
 /// Bytes from the start of a file that tell what it is; a tar header has its magic at 257.
 const START: u64 = 4096;
-/// The metadata beside a compiled Triton kernel; some kilobytes in practice.
-const LARGEST_COMPANION: u64 = 4 << 20;
+/// The most that the metadata beside a compiled Triton kernel may have; some kilobytes in practice. Of more, one byte more
+/// than this is read, so that whoever is given it can tell.
+pub const LARGEST_COMPANION: u64 = 4 << 20;
 
 /// A file that is no archive.
 pub struct Leaf<'a> {
@@ -53,7 +54,7 @@ pub struct Leaf<'a> {
     pub path: &'a str,
     /// Its bytes.
     pub source: &'a dyn Source,
-    /// The `.json` beside a `.cubin` in the same archive.
+    /// The `.json` beside a `.cubin` in the same archive, cut where it has more than [`LARGEST_COMPANION`] bytes.
     pub companion: Option<Vec<u8>>,
 }
 
