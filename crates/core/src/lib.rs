@@ -31,6 +31,7 @@ mod launches;
 mod need;
 mod no_image;
 mod ordered;
+mod printable;
 pub mod probe;
 pub mod report;
 mod shape;
@@ -62,6 +63,7 @@ pub use occupant_hardware::{
 pub use occupant_need::Operation;
 pub use occupant_occupancy::{Axis, Carveout, InvalidShape, PartitionedCaching, Schedule, Shape};
 pub use occupant_profile::Measurement;
+pub use printable::printable;
 pub use regex::Regex;
 pub use shape::{ParseCarveoutError, carveout_name, parse_carveout};
 pub use size::{ParseBlockError, ParseSizeError, parse_block, parse_size};
