@@ -56,7 +56,7 @@ pub use launch::{LaunchRequest, Tile, launch};
 pub use launches::{Launch, Launches, LaunchesError};
 pub use need::{Memory as NeedMemory, NeedError, NeedOptions, NumbersRequest, machine, need_by_numbers};
 pub use no_image::Gpus;
-pub use occupant_binary::{LARGEST_COMPANION, Memory, Source, Store, demangle, ends_like_zip, shorten};
+pub use occupant_binary::{LARGEST_COMPANION, Memory, Source, Store, demangle, ends_like_zip, in_short, shorten};
 pub use occupant_hardware::{
     Architecture, ComputeCapability, GpuSelector, Rules, UnknownCapability, UnknownGpu, current_gpus, gpu_set,
 };
