@@ -189,3 +189,24 @@ fn metadata_that_is_not_used_is_told() {
     let none = folder("metadata_none", &[cubin()]);
     assert_eq!(messages(&inspected(&none)), Vec::<&str>::new());
 }
+
+/// GPUs are told of as they were asked for, whichever has the first kernels.
+#[test]
+fn gpus_are_in_the_order_in_which_they_were_asked_for() {
+    let files = [("a.cubin", fixture("plain.sm_86.cubin")), ("b.cubin", fixture("plain.sm_90.cubin"))];
+    let folder = folder("gpus_in_order", &files);
+    let order = |gpus: [&str; 3], flags: &str| {
+        let flags = gpus.map(|gpu| format!(" --gpu {gpu}")).concat() + flags;
+        let report = json(&format!("inspect {}{flags}", folder.display()));
+        let name = |gpu: &Value| gpu["gpu"]["name"].as_str().unwrap().to_owned();
+        let groups = report["groups"].as_array().into_iter().flatten();
+        let with_image = groups.filter(|group| group["arch"] != "none");
+        let rows: Vec<String> = with_image.map(|group| group["gpu"].as_str().unwrap().to_owned()).collect();
+        (report["gpus"].as_array().unwrap().iter().map(name).collect::<Vec<_>>(), rows)
+    };
+    for gpus in [["h100-sxm", "rtx-4090", "a10g"], ["a10g", "h100-sxm", "rtx-4090"]] {
+        assert_eq!(order(gpus, "").0, gpus);
+        let (told, rows) = order(gpus, " --summary");
+        assert_eq!((told, rows), (gpus.map(str::to_owned).to_vec(), gpus.map(str::to_owned).to_vec()));
+    }
+}
