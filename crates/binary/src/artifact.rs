@@ -64,6 +64,8 @@ impl Artifact {
         if let Some(architecture) = ptx::target(&start) {
             return Ok(Self::bare(source, ImageKind::Ptx, architecture, false));
         }
+        // The section where images would be, to be named where there are none.
+        let mut without_images = None;
         let budget = Budget::of(source);
         let mut finder = Finder { source, modules: Vec::new(), faults: Faults::default(), budget };
         let covered = match device_sections(source, &start) {
@@ -72,7 +74,10 @@ impl Artifact {
                 finder.section(String::new(), whole.clone(), false);
                 Vec::from([whole])
             }
-            Some(Ok(sections)) => finder.host_sections(sections),
+            Some(Ok(sections)) => {
+                without_images = sections.first().map(|section| section.name.clone());
+                finder.host_sections(sections)
+            }
             Some(Err(error)) => {
                 // A cut section table leaves fatbins that the scan still finds.
                 finder.faults.push("", error);
@@ -82,7 +87,8 @@ impl Artifact {
         };
         finder.scan_outside(&covered);
         if finder.modules.is_empty() && finder.faults.is_empty() {
-            return Err(BinaryError::NoDeviceCode { looks_like: looks_like(&start) });
+            let empty = without_images.map(|name| format!("a binary whose {name} holds no images"));
+            return Err(BinaryError::NoDeviceCode { looks_like: empty.unwrap_or_else(|| looks_like(&start)) });
         }
         Ok(Self { modules: finder.modules, faults: finder.faults.all() })
     }
@@ -111,6 +117,9 @@ impl<'s> Finder<'s> {
         let mut covered: BTreeMap<u64, u64> = BTreeMap::new();
         let size = self.source.size();
         for DeviceSection { name, mut range, relocatable } in sections {
+            if range.is_empty() {
+                continue;
+            }
             if range.end > size {
                 let (what, offset) = ("device section", range.start);
                 let (needed, available) = (range.end.saturating_sub(offset), size.saturating_sub(offset));
@@ -281,6 +290,7 @@ fn looks_like(start: &[u8]) -> String {
         [] => "the file is empty",
         [0x7f, b'E', b'L', b'F', 1, ..] => "a 32-bit ELF file without fatbins",
         [0x7f, b'E', b'L', b'F', ..] => "an ELF file without .nv_fatbin, __nv_relfatbin or fatbins elsewhere",
+        [0x50, 0xED, 0x55, 0xBA, ..] => "a fatbin that holds no images",
         [b'M', b'Z', ..] => "a Windows binary without fatbins",
         [b'!', b'<', b't', b'h', b'i', b'n', b'>', ..] => {
             "a thin archive: its members are files of their own; name those"

@@ -9,7 +9,7 @@ use crate::elf::{self, Elf};
 use crate::reader::SourceReader;
 use crate::source::Source;
 
-/// A section with fatbins.
+/// A section for fatbins; its range is empty where it has no bytes in the file.
 pub(crate) struct DeviceSection {
     pub(crate) name: String,
     pub(crate) range: Range<u64>,
@@ -33,10 +33,11 @@ pub(crate) fn device_sections(source: &dyn Source, start: &[u8]) -> Option<Resul
 
 fn of_elf(source: &dyn Source) -> Result<Vec<DeviceSection>, BinaryError> {
     let elf = Elf::parse(source)?;
-    let found = elf.sections.iter().filter(|section| !section.is_empty_in_file()).filter_map(|section| {
+    let found = elf.sections.iter().filter_map(|section| {
         // Only compared: a file can have a hundred thousand sections with long names.
         let (name, relocatable) = NAMES.into_iter().find(|(name, _)| elf.is_named(section, name))?;
-        let range = section.offset..section.offset.saturating_add(section.size);
+        let size = if section.is_empty_in_file() { 0 } else { section.size };
+        let range = section.offset..section.offset.saturating_add(size);
         Some(DeviceSection { relocatable, name: name.to_owned(), range })
     });
     Ok(found.collect())

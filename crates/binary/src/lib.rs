@@ -46,7 +46,7 @@ mod zstd_frames;
 
 pub use artifact::{Artifact, Module};
 pub use compression::{Codec, Workspace};
-pub use container::{Leaf, Memory, Store, visit};
+pub use container::{LARGEST_COMPANION, Leaf, Memory, Store, ends_like_zip, visit};
 pub use cubin::{
     Cluster, Cubin, DynamicShared, Function, HeaderGeneration, IndirectJump, Inner, LineOf, RegisterSource, Spills,
     Toolkit, line_at, lines,

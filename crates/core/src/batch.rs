@@ -7,6 +7,7 @@ use occupant_hardware::{GpuSelector, Rules, SmLimits};
 use occupant_occupancy::{BARRIERS_OF_A_BLOCK, Occupancy, Shape, occupancy};
 use thiserror::Error;
 
+use crate::printable::printable_bytes;
 use crate::report::two_decimals;
 use crate::shape::parse_carveout;
 use crate::size::{parse_block, parse_size};
@@ -138,7 +139,7 @@ impl BatchColumns {
             return Err(BatchError::NoGpu);
         }
         let width = header.len();
-        let mut out = header;
+        let mut out: ByteRecord = header.iter().map(printable_bytes).collect();
         RESULTS.iter().for_each(|name| out.push_field(name.as_bytes()));
         writer.write_byte_record(&out)?;
 
@@ -149,7 +150,7 @@ impl BatchColumns {
         while reader.read_byte_record(&mut record)? {
             let answer = columns.answer(&record, base, default, &mut gpus);
             out.clear();
-            (0..width).for_each(|column| out.push_field(record.get(column).unwrap_or(b"")));
+            (0..width).for_each(|column| out.push_field(&printable_bytes(record.get(column).unwrap_or(b""))));
             match answer {
                 Ok(answer) => {
                     done.answered += 1;
@@ -295,6 +296,16 @@ mod tests {
         let (output, _) = work("cc,block,barriers\n9.0,64,16\n9.0,64,17\n8.0,64,17\n", None);
         assert!(output.contains("9.0,64,16,true,4,") && output.contains("9.0,64,17,false,0,0,0.0,\n"), "{output}");
         assert!(output.contains("8.0,64,17,false,0,0,0.0,\n"), "{output}");
+    }
+
+    #[test]
+    fn what_is_carried_along_moves_no_cursor() {
+        let (output, wrong) =
+            work("label,kernel,block\n\u{1b}[31mred,\"a\0b\nc\",128\n\u{1b}[2J,größer,\u{1b}c\n", Some("h100"));
+        let lines: Vec<&str> = output.lines().collect();
+        assert!(lines[1].starts_with("\\u{1b}[31mred,a\\u{0}b\\nc,128,true,16,"), "{output}");
+        assert_eq!(lines[2], "\\u{1b}[2J,größer,\\u{1b}c,,,,,");
+        assert_eq!((lines.len(), wrong.len()), (3, 1));
     }
 
     #[test]

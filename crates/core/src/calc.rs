@@ -7,6 +7,7 @@ use occupant_occupancy::{
 };
 use thiserror::Error;
 
+use crate::grid;
 use crate::report::two_decimals;
 use crate::report::{
     Basis, ByHandRecord, ByHandStep, CalcInput, CalcReport, MatrixReport, OccupancyRecord, RequirementRecord, SmRecord,
@@ -26,8 +27,10 @@ pub struct CalcRequest {
     pub shape: Shape,
     /// Blocks per cluster.
     pub cluster: Option<u32>,
-    /// Blocks of the grid.
-    pub grid: Option<u32>,
+    /// The same along x, y, z, where that is known: each dimension of the grid has to be a multiple.
+    pub cluster_sizes: Option<[u32; 3]>,
+    /// Blocks of the grid along x, y, z; one that is given as one number has them along x.
+    pub grid: Option<[u64; 3]>,
     /// Release of NVIDIA's rules.
     pub rules: Rules,
     /// Show the textbook formula too.
@@ -104,15 +107,17 @@ impl CalcError {
 /// # Errors
 /// [`CalcError`] for a request that means nothing. A shape that does not fit is an answer.
 pub fn calc(target: Target<'_>, request: &CalcRequest) -> Result<CalcReport, CalcError> {
-    for (what, value) in [("cluster", request.cluster), ("grid", request.grid)] {
-        if value == Some(0) {
-            return Err(CalcError::Empty { what });
-        }
+    let empty = [("cluster", request.cluster == Some(0)), ("grid", request.grid.is_some_and(|grid| grid.contains(&0)))];
+    if let Some((what, _)) = empty.into_iter().find(|(_, empty)| *empty) {
+        return Err(CalcError::Empty { what });
     }
     let (limits, shape) = (target.limits, &request.shape);
     let answer = occupancy(limits, shape)?;
     let mut reasons: Vec<String> = refusals(limits, shape).iter().map(ToString::to_string).collect();
     reasons.extend(cluster_refusals(limits, request));
+    let grid_refusals = grid::refusals(request);
+    let grid = request.grid.filter(|_| grid_refusals.is_empty()).map(grid::blocks);
+    reasons.extend(grid_refusals);
     let launchable = reasons.is_empty();
     let found = OccupancyRecord::new(Basis::Exact, &answer);
     let hand = if request.by_hand { Some(by_hand_record(limits, shape)?) } else { None };
@@ -134,7 +139,7 @@ pub fn calc(target: Target<'_>, request: &CalcRequest) -> Result<CalcReport, Cal
         },
         occupancy: if launchable { found } else { found.refused() },
         by_hand: hand,
-        notes: notes(target, request, &answer),
+        notes: notes(target, request, grid, &answer),
     })
 }
 
@@ -158,7 +163,7 @@ fn input(request: &CalcRequest) -> CalcInput {
         virtual_resources: shape.virtual_resources,
         tensor_columns: (shape.tensor_columns > 0).then_some(shape.tensor_columns),
         cluster: request.cluster,
-        grid: request.grid,
+        grid: request.grid.map(grid::blocks),
         carveout: carveout_name(shape.carveout),
         partitioned_caching: shape.partitioned_caching.name(),
         rules: match request.rules {
@@ -182,13 +187,11 @@ fn cluster_refusals(limits: &SmLimits, request: &CalcRequest) -> Vec<String> {
     if cluster > LARGEST_CLUSTER {
         reasons.push(format!("a cluster of {cluster} blocks, {LARGEST_CLUSTER} allowed"));
     }
-    if let Some(grid) = request.grid.filter(|grid| !grid.is_multiple_of(cluster)) {
-        reasons.push(format!("a grid of {grid} blocks is no multiple of the cluster's {cluster}"));
-    }
     reasons
 }
 
-fn notes(target: Target<'_>, request: &CalcRequest, answer: &Occupancy) -> Vec<String> {
+/// What a reader should know; `grid` is the blocks of a grid that no limit of grids refuses.
+fn notes(target: Target<'_>, request: &CalcRequest, grid: Option<u64>, answer: &Occupancy) -> Vec<String> {
     let (limits, shape) = (target.limits, &request.shape);
     let capability = limits.capability;
     let mut notes = Vec::new();
@@ -241,7 +244,7 @@ fn notes(target: Target<'_>, request: &CalcRequest, answer: &Occupancy) -> Vec<S
                 .to_owned(),
         );
     }
-    notes.extend(grid_note(target, request, answer));
+    notes.extend(grid_note(target, grid, answer));
     if limits.limits_from.basis == FactBasis::Inferred {
         let doubt = limits.limits_from.note.as_deref().unwrap_or("no source states them");
         notes.push(format!("the limits of {capability} are inferred: {doubt}"));
@@ -264,11 +267,11 @@ fn other_caching(limits: &SmLimits, shape: &Shape, answer: &Occupancy) -> Option
 }
 
 /// Whether the grid fills the GPU once.
-fn grid_note(target: Target<'_>, request: &CalcRequest, answer: &Occupancy) -> Option<String> {
-    let (grid, sms) = (request.grid?, target.selector?.sm_count()?);
+fn grid_note(target: Target<'_>, grid: Option<u64>, answer: &Occupancy) -> Option<String> {
+    let (grid, sms) = (grid?, target.selector?.sm_count()?);
     let at_once = u64::from(answer.blocks_per_sm) * u64::from(sms);
     (at_once > 0).then(|| {
-        let verb = if u64::from(grid) < at_once { "does not fill" } else { "fills" };
+        let verb = if grid < at_once { "does not fill" } else { "fills" };
         format!("{sms} SMs hold {at_once} such blocks at once: a grid of {grid} {verb} them")
     })
 }
@@ -334,7 +337,8 @@ mod tests {
 
     #[test]
     fn clusters_and_grids() {
-        let with = |cluster, grid| CalcRequest { cluster: Some(cluster), grid: Some(grid), ..shape(32, 128, 0) };
+        let with =
+            |cluster, grid| CalcRequest { cluster: Some(cluster), grid: Some([grid, 1, 1]), ..shape(32, 128, 0) };
         assert!(on("h100-sxm", with(8, 64)).requires.is_empty());
         assert_eq!(
             on("h100-sxm", with(16, 64)).requires[0].attribute,
@@ -347,6 +351,30 @@ mod tests {
         let selector: GpuSelector = "h100-sxm".parse().unwrap();
         let target = Target::named(&selector, Rules::default()).unwrap();
         assert!(calc(target, &with(0, 1)).is_err());
+        assert!(calc(target, &with(1, 0)).is_err());
+    }
+
+    #[test]
+    fn a_grid_is_as_large_as_it_is_given() {
+        let with = |grid| on("h100-sxm", CalcRequest { grid: Some(grid), ..shape(32, 128, 0) });
+        let most = (1 << 31) - 1;
+        for grid in [[most, 1, 1], [1, 65535, 1], [1, 1, 65535], [most, 65535, 1]] {
+            let report = with(grid);
+            assert_eq!((report.launchable, report.input.grid), (true, Some(grid[0] * grid[1] * grid[2])), "{grid:?}");
+            assert!(report.notes.iter().any(|note| note.contains("fills them")), "{:?}", report.notes);
+        }
+        let refused = [
+            ([most + 1, 1, 1], "a grid of 2147483648 blocks along x, 2147483647 allowed"),
+            ([u64::MAX, 1, 1], "a grid of 18446744073709551615 blocks along x, 2147483647 allowed"),
+            ([1, 65536, 1], "a grid of 65536 blocks along y, 65535 allowed"),
+            ([1, 1, 70000], "a grid of 70000 blocks along z, 65535 allowed"),
+        ];
+        for (grid, reason) in refused {
+            let report = with(grid);
+            assert_eq!((report.launchable, report.reason.as_deref()), (false, Some(reason)));
+            assert_eq!(report.input.grid, Some(grid[0] * grid[1] * grid[2]));
+            assert!(!report.notes.iter().any(|note| note.contains("fill")), "{:?}", report.notes);
+        }
     }
 
     #[test]

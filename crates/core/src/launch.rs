@@ -3,7 +3,8 @@
 use occupant_hardware::{GpuSelector, SmLimits, gpus};
 use occupant_occupancy::{PORTABLE_CLUSTER, clusters_upper_bound, waves};
 
-use crate::calc::{CalcError, calc};
+use crate::calc::{CalcError, CalcRequest, calc};
+use crate::grid;
 use crate::report::{ClusterLaunch, LaunchReport, TileRecord};
 use crate::subject::Subject;
 
@@ -26,8 +27,6 @@ pub struct Tile {
 pub struct LaunchRequest {
     /// Blocks of the grid along x, y, z.
     pub grid: Option<[u64; 3]>,
-    /// Blocks of a cluster along x, y, z, where that is known.
-    pub cluster: Option<[u32; 3]>,
     /// Resident blocks per SM where they are known; else from the shape.
     pub blocks_per_sm: Option<u32>,
     /// SMs where the GPU does not say, or where only some may be used.
@@ -48,16 +47,14 @@ pub fn launch(subject: &Subject, request: &LaunchRequest) -> Result<LaunchReport
     let target = subject.target()?;
     let sms = request.sms.or_else(|| subject.gpu.sm_count()).ok_or_else(|| no_sms(&subject.gpu))?;
     checked(subject, request, target.limits)?;
-    let grid_blocks = request.grid.map(|[x, y, z]| x.saturating_mul(y).saturating_mul(z));
-    let grid = grid_blocks.and_then(|grid| u32::try_from(grid).ok());
-    let calculated = calc(target, &crate::CalcRequest { grid, ..subject.request })?;
+    let grid_blocks = request.grid.map(grid::blocks);
+    let calculated = calc(target, &CalcRequest { grid: request.grid, ..subject.request })?;
     let blocks_per_sm = request.blocks_per_sm.unwrap_or(calculated.occupancy.blocks_per_sm);
     let cluster = subject.request.cluster.map(|blocks| cluster(blocks, sms, blocks_per_sm, grid_blocks));
     let slots = u64::from(sms) * u64::from(blocks_per_sm);
     let blocks_per_wave = cluster.as_ref().map_or(slots, |cluster| cluster.upper_bound_blocks);
     let found = grid_blocks.and_then(|grid| waves(grid, sms, blocks_per_wave));
     let mut reasons: Vec<String> = calculated.reason.into_iter().collect();
-    reasons.extend(dimension_refusals(request));
     if let Some(grid) = grid_blocks.filter(|grid| request.cooperative && *grid > blocks_per_wave) {
         reasons.push(format!(
             "a cooperative grid of {grid} blocks, {blocks_per_wave} can be resident ({blocks_per_sm} on each of {sms} SMs)"
@@ -83,7 +80,7 @@ pub fn launch(subject: &Subject, request: &LaunchRequest) -> Result<LaunchReport
         efficiency_percent: found.map(|found| one_decimal(found.efficiency * 100.0)),
         max_cooperative_grid: blocks_per_wave,
         cluster,
-        tiles: tiles(request, sms, blocks_per_sm)?,
+        tiles: tiles(request, subject.request.cluster_sizes, sms, blocks_per_sm)?,
     })
 }
 
@@ -102,26 +99,6 @@ fn checked(subject: &Subject, request: &LaunchRequest, limits: &SmLimits) -> Res
         }
     }
     Ok(())
-}
-
-/// What the hardware asks of each dimension. Source: CUDA Programming Guide, technical specifications.
-fn dimension_refusals(request: &LaunchRequest) -> Vec<String> {
-    let Some(grid) = request.grid else { return Vec::new() };
-    let mut reasons = Vec::new();
-    for ((axis, blocks), most) in ["x", "y", "z"].into_iter().zip(grid).zip([(1 << 31) - 1, 65535, 65535]) {
-        if blocks > most {
-            reasons.push(format!("a grid of {blocks} blocks along {axis}, {most} allowed"));
-        }
-    }
-    // A grid given as one number may have any shape.
-    if grid[1] > 1 || grid[2] > 1 {
-        for ((axis, blocks), size) in ["x", "y", "z"].into_iter().zip(grid).zip(request.cluster.unwrap_or([1; 3])) {
-            if !blocks.is_multiple_of(u64::from(size.max(1))) {
-                reasons.push(format!("a grid of {blocks} blocks along {axis} is no multiple of the cluster's {size}"));
-            }
-        }
-    }
-    reasons
 }
 
 fn three_decimals(value: f64) -> f64 {
@@ -156,9 +133,14 @@ fn cluster(blocks: u32, sms: u32, blocks_per_sm: u32, grid: Option<u64>) -> Clus
 }
 
 /// The grid of each tile, rounded up to whole clusters.
-fn tiles(request: &LaunchRequest, sms: u32, blocks_per_sm: u32) -> Result<Vec<TileRecord>, CalcError> {
+fn tiles(
+    request: &LaunchRequest,
+    cluster: Option<[u32; 3]>,
+    sms: u32,
+    blocks_per_sm: u32,
+) -> Result<Vec<TileRecord>, CalcError> {
     let Some([m, n, batch]) = request.problem else { return Ok(Vec::new()) };
-    let [along_m, along_n, _] = request.cluster.unwrap_or([1; 3]).map(|size| u64::from(size.max(1)));
+    let [along_m, along_n, _] = cluster.unwrap_or([1; 3]).map(|size| u64::from(size.max(1)));
     let record = |tile: &Tile| {
         let [rows, columns] = [u64::from(tile.m), u64::from(tile.n)];
         let blocks = [m.div_ceil(rows).next_multiple_of(along_m), n.div_ceil(columns).next_multiple_of(along_n)];

@@ -45,6 +45,12 @@ pub enum LaunchesError {
         /// The column.
         column: &'static str,
     },
+    /// Two columns for one value, so which of them counts is not known.
+    #[error("column `{found}` and another stand for the same value")]
+    ColumnTwice {
+        /// The later one as written.
+        found: String,
+    },
     /// A profiler's file that can't be read.
     #[error(transparent)]
     Profile(#[from] ProfileError),
@@ -63,6 +69,17 @@ pub enum LaunchesError {
     },
 }
 
+/// The one column that has any of these names, where there is one.
+fn column(headers: &csv::StringRecord, names: &[&str]) -> Result<Option<usize>, LaunchesError> {
+    let named = |header: &str| names.contains(&header.trim_start_matches('\u{feff}').to_ascii_lowercase().as_str());
+    let mut found = headers.iter().enumerate().filter(|(_, header)| named(header));
+    let first = found.next().map(|(at, _)| at);
+    match found.next() {
+        Some((_, second)) => Err(LaunchesError::ColumnTwice { found: second.to_owned() }),
+        None => Ok(first),
+    }
+}
+
 impl Launches {
     /// Reads the CSV. Blank lines are skipped; several launches of one kernel are all kept.
     ///
@@ -71,14 +88,10 @@ impl Launches {
     pub fn read(input: impl Read) -> Result<Self, LaunchesError> {
         let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(input);
         let headers = reader.headers()?.clone();
-        let column = |names: &[&str]| {
-            headers
-                .iter()
-                .position(|header| names.contains(&header.trim_start_matches('\u{feff}').to_ascii_lowercase().as_str()))
-        };
-        let kernel = column(&["kernel", "name"]).ok_or(LaunchesError::MissingColumn { column: "kernel" })?;
-        let block = column(&["block", "threads"]).ok_or(LaunchesError::MissingColumn { column: "block" })?;
-        let shared = column(&["shared_dynamic", "smem_dynamic"]);
+        let column = |names: &[&str]| column(&headers, names);
+        let kernel = column(&["kernel", "name"])?.ok_or(LaunchesError::MissingColumn { column: "kernel" })?;
+        let block = column(&["block", "threads"])?.ok_or(LaunchesError::MissingColumn { column: "block" })?;
+        let shared = column(&["shared_dynamic", "smem_dynamic"])?;
         let mut launches = Self::default();
         for record in reader.records() {
             let record = record?;
@@ -110,11 +123,10 @@ impl Launches {
             return Self::of_read(occupant_profile::read(bytes)?);
         }
         Self::read(bytes).or_else(|error| match (error, occupant_profile::read(bytes)) {
-            (LaunchesError::MissingColumn { .. } | LaunchesError::Csv(_), Ok(read))
-                if !read.measurements.is_empty() =>
-            {
-                Self::of_read(read)
-            }
+            (
+                LaunchesError::MissingColumn { .. } | LaunchesError::ColumnTwice { .. } | LaunchesError::Csv(_),
+                Ok(read),
+            ) if !read.measurements.is_empty() => Self::of_read(read),
             (error, _) => Err(error),
         })
     }
@@ -204,5 +216,10 @@ mod tests {
         assert_eq!(error("kernel,block\na,128\nb,many\n"), "line 3: `many` is no block size");
         assert!(error("kernel,threads_x\n").contains("no column `block`"));
         assert!(error("kernel,block\na,0\n").contains("no block size"));
+        let twice = "column `Kernel` and another stand for the same value";
+        assert_eq!(error("kernel,Kernel,block\na,b,64\n"), twice);
+        assert_eq!(error("kernel,threads,block\na,32,64\n"), twice.replace("Kernel", "block"));
+        assert_eq!(Launches::read_any(b"name,Kernel,block\na,b,64\n").unwrap_err().to_string(), twice);
+        assert!(error("kernel,block,smem_dynamic,shared_dynamic\na,64,0,1\n").contains("`shared_dynamic` and another"));
     }
 }

@@ -5,10 +5,12 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use foldhash::fast::RandomState;
+use occupant_hardware::GpuSelector;
 
 use crate::report::{GpuKernels, GpuName, KernelRecord, NoImage};
 
-/// Collects kernels as they come; GPUs in the order in which they come.
+/// Collects kernels as they come; GPUs in the order in which they were asked for, which need not be the one in which their
+/// first kernels come.
 #[derive(Debug, Default)]
 pub struct Gpus(Vec<(GpuName, Counts)>);
 
@@ -24,10 +26,17 @@ struct Counts {
 }
 
 impl Gpus {
-    /// The counts of kernels that are there.
+    /// None counted yet, of the GPUs that were asked for.
     #[must_use]
-    pub fn of(kernels: &[KernelRecord]) -> Vec<GpuKernels> {
-        let mut gpus = Self::default();
+    pub fn asked(gpus: &[GpuSelector]) -> Self {
+        let name = |gpu: &GpuSelector| GpuName { name: gpu.name(), compute_capability: gpu.capability().to_string() };
+        Self(gpus.iter().map(|gpu| (name(gpu), Counts::default())).collect())
+    }
+
+    /// The counts of kernels that are there, by the GPUs that were asked for.
+    #[must_use]
+    pub fn of(kernels: &[KernelRecord], asked: &[GpuSelector]) -> Vec<GpuKernels> {
+        let mut gpus = Self::asked(asked);
         kernels.iter().for_each(|kernel| gpus.add(kernel));
         gpus.counts()
     }
@@ -50,7 +59,7 @@ impl Gpus {
         }
     }
 
-    /// The counts; most frequent reasons first.
+    /// The counts of GPUs that kernels were counted for; most frequent reasons first.
     #[must_use]
     pub fn counts(self) -> Vec<GpuKernels> {
         let counted = |(gpu, counts): (GpuName, Counts)| {
@@ -60,6 +69,7 @@ impl Gpus {
             let names = counts.names.len() as u64;
             GpuKernels { gpu, kernels: counts.kernels, names, without_image }
         };
-        self.0.into_iter().map(counted).collect()
+        let any = |(_, counts): &(GpuName, Counts)| counts.kernels > 0 || !counts.without_image.is_empty();
+        self.0.into_iter().filter(any).map(counted).collect()
     }
 }

@@ -1,13 +1,17 @@
 //! Words for parts of a launch shape that NVIDIA's rules know as numbers.
 
+use occupant_binary::in_short;
 use occupant_occupancy::Carveout;
 use thiserror::Error;
 
-use crate::size::parse_size;
+use crate::size::{LONGEST, parse_size};
 
 /// A text that is no carve-out.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("`{found}` is no carve-out: write default, max, a percentage up to 100% or a size such as 64K")]
+#[error(
+    "`{}` is no carve-out: write default, max, a percentage up to 100% or a size such as 64K",
+    in_short(found, LONGEST)
+)]
 pub struct ParseCarveoutError {
     /// The text as given.
     pub found: String,

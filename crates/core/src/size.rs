@@ -1,10 +1,14 @@
 //! Sizes as people write them: `49152`, `48K`, `48KiB`, all powers of 1024.
 
+use occupant_binary::in_short;
 use thiserror::Error;
+
+/// Bytes of a given text that an error shows.
+pub(crate) const LONGEST: usize = 100;
 
 /// A text that is no size.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("`{found}` is no size: write bytes such as 49152, or 48K for 48 KiB")]
+#[error("`{}` is no size: write bytes such as 49152, or 48K for 48 KiB", in_short(found, LONGEST))]
 pub struct ParseSizeError {
     /// The text as given.
     pub found: String,
@@ -41,7 +45,7 @@ pub fn parse_block(text: &str) -> Result<u32, ParseBlockError> {
 
 /// A text that is no block size.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("`{found}` is no block size: write threads such as 256, or dimensions such as 16x16")]
+#[error("`{}` is no block size: write threads such as 256, or dimensions such as 16x16", in_short(found, LONGEST))]
 pub struct ParseBlockError {
     /// The text as given.
     pub found: String,

@@ -58,7 +58,7 @@ impl Subject {
             });
         };
         let cluster = kernel.cluster.as_ref().and_then(|cluster| cluster.blocks).filter(|blocks| *blocks > 1);
-        let request = CalcRequest { shape, cluster, ..*request };
+        let request = CalcRequest { shape, cluster, cluster_sizes: None, ..*request };
         Ok(Self { gpu, request, basis: found.basis, kernel: Some(Box::new(kernel)) })
     }
 

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use foldhash::fast::RandomState;
+use occupant_hardware::GpuSelector;
 
 use crate::no_image::Gpus;
 use crate::report::{
@@ -37,6 +38,8 @@ pub enum GroupBy {
 #[derive(Debug, Default)]
 pub struct Summary {
     by: GroupBy,
+    /// Names of the GPUs that were asked for.
+    asked: Vec<String>,
     groups: BTreeMap<GroupKey, Group>,
     gpus: Gpus,
     most_registers: Vec<Extreme>,
@@ -45,10 +48,12 @@ pub struct Summary {
     places: BTreeSet<(Arc<str>, Option<Arc<str>>)>,
 }
 
-/// What a group holds kernels of, in the order of the report: `sm_90` before `sm_100`, 16x32 before 128x128, what the names
-/// do not tell last.
+/// What a group holds kernels of, in the order of the report: GPUs as they were asked for, `sm_90` before `sm_100`, 16x32
+/// before 128x128, what the names do not tell last.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct GroupKey {
+    /// The GPU's number among those asked for.
+    asked: usize,
     gpu: String,
     arch_order: (u32, String),
     arch: String,
@@ -93,10 +98,11 @@ struct Group {
 }
 
 impl Summary {
-    /// An empty census.
+    /// An empty census, for the GPUs that kernels are read for.
     #[must_use]
-    pub fn new(by: GroupBy) -> Self {
-        Self { by, ..Self::default() }
+    pub fn new(by: GroupBy, gpus: &[GpuSelector]) -> Self {
+        let asked = gpus.iter().map(GpuSelector::name).collect();
+        Self { by, asked, gpus: Gpus::asked(gpus), ..Self::default() }
     }
 
     /// Adds a kernel; device functions do not count.
@@ -110,7 +116,8 @@ impl Summary {
         let (number, variant) = architecture_order(&arch);
         let arch_order = (number, variant.to_owned());
         let gpu = kernel.gpu.as_ref().map_or_else(String::new, |gpu| gpu.name.clone());
-        let key = GroupKey { gpu, arch_order, arch, label: self.label(kernel) };
+        let asked = self.asked.iter().position(|name| *name == gpu).unwrap_or(self.asked.len());
+        let key = GroupKey { asked, gpu, arch_order, arch, label: self.label(kernel) };
         self.groups.entry(key).or_default().add(kernel);
         if kernel.is_stub() {
             return;

@@ -3,6 +3,7 @@
 //! Not for: what the binary itself fixes. A block that the binary requires wins; the dynamic shared memory is the
 //! runtime's to choose and wins over what the binary suggests.
 
+use occupant_binary::LARGEST_COMPANION;
 use serde::Deserialize;
 
 /// Threads of a warp on NVIDIA GPUs.
@@ -39,6 +40,9 @@ struct Json {
 impl Metadata {
     /// Reads the file; `None` where it is of something else, an error where it is Triton's and makes no sense.
     pub(crate) fn parse(bytes: &[u8]) -> Result<Option<Self>, String> {
+        if bytes.len() as u64 > LARGEST_COMPANION {
+            return Err(format!("it has more than {LARGEST_COMPANION} bytes"));
+        }
         let value: serde_json::Value = match serde_json::from_slice(bytes) {
             Ok(value) => value,
             Err(error) => return Err(error.to_string()),
@@ -77,5 +81,9 @@ mod tests {
         assert_eq!((Metadata::parse(b"{}"), Metadata::parse(b"[1]")), (Ok(None), Ok(None)));
         let wrong: [&[u8]; 4] = [b"", b"{", br#"{"num_warps":0}"#, br#"{"num_warps":4,"shared":"x"}"#];
         assert!(wrong.iter().all(|json| Metadata::parse(json).is_err()));
+        let most = LARGEST_COMPANION as usize;
+        let padded = |length| [json.as_slice(), &vec![b' '; length - json.len()]].concat();
+        assert!(Metadata::parse(&padded(most)).is_ok_and(|read| read.is_some()));
+        assert_eq!(Metadata::parse(&padded(most + 1)), Err("it has more than 4194304 bytes".to_owned()));
     }
 }

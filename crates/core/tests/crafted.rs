@@ -249,7 +249,7 @@ fn tiled(code: &[(u64, u64)], tile: &[u32]) -> KernelRecord {
 
 #[test]
 fn a_census_tells_stubs_and_copies_and_sorts_sizes() {
-    let mut summary = Summary::new(GroupBy::Tile);
+    let mut summary = Summary::new(GroupBy::Tile, &[]);
     for tile in [&[128, 128][..], &[], &[16, 32], &[128, 16]] {
         (0..3).for_each(|_| summary.add(&tiled(&[STL, EXIT], tile)));
         summary.add(&tiled(&[STL, STL, EXIT], tile));

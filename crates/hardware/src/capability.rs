@@ -1,5 +1,6 @@
 //! Names of architectures: compute capability `9.0`, target `sm_90a`. Not for: what they can do; that is [`crate::limits`].
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
@@ -96,10 +97,21 @@ impl Serialize for Architecture {
 
 /// A text that names no architecture.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("`{found}` is no architecture: write it as sm_90, sm_90a or 9.0")]
+#[error("`{}` is no architecture: write it as sm_90, sm_90a or 9.0", start_of(found))]
 pub struct ParseArchitectureError {
     /// The text as given.
     pub found: String,
+}
+
+/// Letters of a given name that an error shows.
+pub(crate) const LONGEST: usize = 100;
+
+/// A given name, or its start where it is far longer than any name.
+pub(crate) fn start_of(name: &str) -> Cow<'_, str> {
+    match name.char_indices().nth(LONGEST) {
+        Some((end, _)) => Cow::Owned(format!("{}…", &name[..end])),
+        None => Cow::Borrowed(name),
+    }
 }
 
 impl FromStr for Architecture {

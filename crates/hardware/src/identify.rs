@@ -1,6 +1,8 @@
 //! Which model a GPU is, from what a driver says of it: its marketing name, its SMs, its memory. Not for: what a person
 //! types; that is [`crate::selector`].
 
+use std::sync::LazyLock;
+
 use crate::capability::ComputeCapability;
 use crate::gpus::{Gpu, gpus};
 
@@ -24,19 +26,25 @@ const LEFT_OUT: [&str; 6] = ["nvidia", "geforce", "tesla", "gpu", "with", "desig
 /// How far a bandwidth may be from a model's.
 const NEAR: f64 = 0.06;
 
+/// The words of every model, in the order of [`gpus`]: a trace has tens of thousands of launches, and each is identified.
+static KNOWN: LazyLock<Vec<Vec<String>>> = LazyLock::new(|| {
+    let of = |gpu: &Gpu| words(&gpu.name).into_iter().chain(words(&gpu.id)).collect();
+    gpus().iter().map(of).collect()
+});
+
 /// The one model that fits; `None` where none or several do.
 #[must_use]
 pub fn identify(described: Described<'_>) -> Option<&'static Gpu> {
     let wanted = words(described.name);
-    let fits = |gpu: &&'static Gpu| {
-        let mut has = words(&gpu.name);
-        has.extend(words(&gpu.id));
-        wanted.iter().all(|word| has.contains(word))
-            && !has.iter().any(|word| DISTINGUISH.contains(&word.as_str()) && !wanted.contains(word))
-            && described.capability.is_none_or(|capability| capability == gpu.capability)
+    let fits = |gpu: &Gpu, has: &[String]| {
+        // Numbers first: names take longer to compare.
+        described.capability.is_none_or(|capability| capability == gpu.capability)
             && described.sms.is_none_or(|sms| gpu.sm_count.is_none_or(|count| count == sms))
+            && wanted.iter().all(|word| has.contains(word))
+            && !has.iter().any(|word| DISTINGUISH.contains(&word.as_str()) && !wanted.contains(word))
     };
-    let mut found: Vec<&'static Gpu> = gpus().iter().filter(fits).collect();
+    let each = gpus().iter().zip(KNOWN.iter());
+    let mut found: Vec<&'static Gpu> = each.filter(|(gpu, has)| fits(gpu, has)).map(|(gpu, _)| gpu).collect();
     if found.len() > 1
         && let Some(rate) = described.gb_per_s
     {

@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
+use crate::capability::{LONGEST, start_of};
 use crate::{Architecture, ComputeCapability, Gpu, gpus};
 
 /// A GPU as named by a person.
@@ -92,14 +93,15 @@ pub struct UnknownGpu {
 }
 
 fn refusal(asked: &str, nearest: &[String]) -> String {
+    let shown = start_of(asked);
     if let Some(vendor) = other_vendor(asked) {
         return format!(
-            "`{asked}` is a GPU of {vendor}: its registers and shared memory are handed out by other rules, and occupant knows \
+            "`{shown}` is a GPU of {vendor}: its registers and shared memory are handed out by other rules, and occupant knows \
              those of NVIDIA only"
         );
     }
     let suggestion = if nearest.is_empty() { String::new() } else { format!(": did you mean {}?", nearest.join(", ")) };
-    format!("`{asked}` names no one GPU{suggestion}; `occupant gpus` lists all")
+    format!("`{shown}` names no one GPU{suggestion}; `occupant gpus` lists all")
 }
 
 /// Whose GPU a name is, where it is plainly another vendor's.
@@ -164,6 +166,10 @@ fn normalise(text: &str) -> String {
 
 /// The three known names nearest to `wanted`, within half its length of edits.
 fn nearest(wanted: &str) -> Vec<String> {
+    // No name is half as long, so none is near.
+    if wanted.len() > LONGEST {
+        return Vec::new();
+    }
     let mut scored: Vec<(usize, &String)> = gpus()
         .iter()
         .flat_map(|gpu| std::iter::once(&gpu.id).chain(&gpu.variant_of))
@@ -222,11 +228,15 @@ mod tests {
         assert!(error.nearest.contains(&"h100-sxm".to_owned()), "{error}");
         let several = "blackwell".parse::<GpuSelector>().unwrap_err();
         assert!(several.to_string().contains("sm_100") && several.to_string().contains("sm_120"), "{several}");
+        let long = "h100-".repeat(20_000).parse::<GpuSelector>().unwrap_err();
+        let shown = "h100-".repeat(20);
+        assert_eq!(long.to_string(), format!("`{shown}…` names no one GPU; `occupant gpus` lists all"));
         assert!("entirely-something-else-altogether".parse::<GpuSelector>().unwrap_err().nearest.is_empty());
     }
 
     #[test]
     fn every_name_means_one_thing() {
+        assert!(gpus().iter().flat_map(names).all(|name| name.len() * 2 <= LONGEST));
         let mut owner: BTreeMap<String, &str> = BTreeMap::new();
         for gpu in gpus() {
             for name in names(gpu) {

@@ -49,4 +49,4 @@ pub use search::{BestBlock, best_block};
 pub use shape::{Carveout, InvalidShape, PartitionedCaching, Shape};
 pub use slack::{Edge, Slack, slack};
 pub use sweep::{Stair, sweep};
-pub use waves::{Waves, clusters_upper_bound, waves};
+pub use waves::{LARGEST_GRID, Waves, clusters_upper_bound, waves};

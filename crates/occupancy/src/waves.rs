@@ -1,6 +1,9 @@
 //! A grid on a whole GPU: waves, the tail, idle SMs. Not for: time; blocks are dispatched one by one as others end, so
 //! waves are an estimate that assumes blocks of equal length.
 
+/// Blocks of a grid along x, y and z, at most. Source: CUDA Programming Guide, technical specifications.
+pub const LARGEST_GRID: [u64; 3] = [(1 << 31) - 1, 65535, 65535];
+
 /// A grid cut into waves of resident blocks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Waves {

@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context, bail};
-use occupant_core::{Launches, Source, Store};
+use occupant_core::{LARGEST_COMPANION, Launches, Source, Store};
 
 /// The most that is taken from standard input or a pipe, which have to be kept to be read by position.
 const LARGEST_STREAM: u64 = 4 << 30;
@@ -195,98 +195,23 @@ impl Read for ShortLines {
     }
 }
 
-/// The metadata that Triton writes beside a compiled kernel.
-pub(crate) fn companion(cubin: &Path) -> Option<Vec<u8>> {
-    const LARGEST: u64 = 4 << 20;
-    if cubin.extension()? != "cubin" {
-        return None;
+/// The metadata that Triton writes beside a compiled kernel, `None` where there is none; or why it can't be read.
+pub(crate) fn companion(cubin: &Path) -> Result<Option<Vec<u8>>, String> {
+    if cubin.extension().is_none_or(|extension| extension != "cubin") {
+        return Ok(None);
+    }
+    let json = cubin.with_extension("json");
+    match std::fs::metadata(&json) {
+        // Opening a pipe would wait for its writer.
+        Ok(metadata) if !metadata.is_file() => return Err("it is no regular file".to_owned()),
+        Ok(_) => {}
+        Err(_) if json.symlink_metadata().is_err_and(|error| error.kind() == io::ErrorKind::NotFound) => {
+            return Ok(None);
+        }
+        Err(error) => return Err(error.to_string()),
     }
     let mut bytes = Vec::new();
-    let json = cubin.with_extension("json");
-    // Opening a pipe would wait for its writer.
-    if !std::fs::metadata(&json).ok()?.is_file() {
-        return None;
-    }
-    File::open(json).ok()?.take(LARGEST).read_to_end(&mut bytes).ok()?;
-    Some(bytes)
-}
-
-/// A file to inspect.
-pub(crate) struct Found {
-    pub(crate) path: PathBuf,
-    /// Named by the person, so it has to hold device code; files of a directory need not.
-    pub(crate) named: bool,
-}
-
-/// The files that a path stands for.
-#[derive(Default)]
-pub(crate) struct Listed {
-    /// The path itself, or what is in a directory, in the order of the names.
-    pub(crate) found: Vec<Found>,
-    /// What of the directory could not be listed.
-    pub(crate) failed: Vec<(PathBuf, io::Error)>,
-    /// Files in it that are packed in a way that is not read.
-    pub(crate) packed: Vec<PathBuf>,
-}
-
-/// Lists what a path stands for.
-pub(crate) fn files(path: &Path) -> Listed {
-    let mut listed = Listed::default();
-    if path == Path::new("-") || !path.is_dir() {
-        listed.found.push(Found { path: path.to_owned(), named: true });
-        return listed;
-    }
-    let mut folders = vec![path.to_owned()];
-    while let Some(folder) = folders.pop() {
-        let entries = match std::fs::read_dir(&folder).and_then(Iterator::collect::<io::Result<Vec<_>>>) {
-            Ok(entries) => entries,
-            Err(error) => {
-                listed.failed.push((folder, error));
-                continue;
-            }
-        };
-        for entry in entries {
-            let path = entry.path();
-            // Links are not followed: what they point to inside the directory is found anyway.
-            match entry.file_type() {
-                Ok(kind) if kind.is_dir() => folders.push(path),
-                Ok(kind) if kind.is_file() => match look(&path) {
-                    Look::Inside => listed.found.push(Found { path, named: false }),
-                    Look::Packed => listed.packed.push(path),
-                    Look::No => {}
-                },
-                _ => {}
-            }
-        }
-    }
-    listed.found.sort_by(|a, b| a.path.cmp(&b.path));
-    listed.packed.sort();
-    listed
-}
-
-/// What becomes of a file of a directory.
-enum Look {
-    Inside,
-    /// bzip2 or xz.
-    Packed,
-    No,
-}
-
-/// Whether a file of a directory is looked into: by its first bytes a binary, a fatbin or an archive, or PTX by name. A
-/// file that can't be read counts, so that its error is told.
-fn look(path: &Path) -> Look {
-    let by_name = path.extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase());
-    let mut start = [0; 8];
-    let inside = match File::open(path).and_then(|mut file| file.read_exact(&mut start)) {
-        Err(error) => error.kind() != io::ErrorKind::UnexpectedEof,
-        Ok(()) => match start {
-            [b'B', b'Z', b'h', b'1'..=b'9', ..] | [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => return Look::Packed,
-            [0x7f, b'E', b'L', b'F', ..] | [0x50, 0xED, 0x55, 0xBA, ..] | [b'M', b'Z', ..] => true,
-            [b'P', b'K', 3, 4, ..] | [b'!', b'<', b'a', b'r', b'c', b'h', b'>', b'\n'] => true,
-            [0x1f, 0x8b, ..] | [0x28, 0xb5, 0x2f, 0xfd, ..] => true,
-            [0x64, 0x86 | 0xaa, ..] | [0, 0, 0xff, 0xff, ..] => matches!(by_name.as_deref(), Some("o" | "obj")),
-            _ => matches!(by_name.as_deref(), Some("ptx" | "tar" | "fatbin")),
-        },
-    };
-    if inside { Look::Inside } else { Look::No }
+    // One byte more than is allowed, so that its reader can tell.
+    let read = File::open(json).and_then(|file| file.take(LARGEST_COMPANION + 1).read_to_end(&mut bytes));
+    read.map(|_| Some(bytes)).map_err(|error| error.to_string())
 }

@@ -6,6 +6,7 @@
 mod arguments;
 mod commands;
 mod file;
+mod folder;
 mod output;
 mod scan;
 mod subjects;
@@ -19,7 +20,7 @@ use commands::Status;
 use output::Output;
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = Arguments::try_parse().unwrap_or_else(|error| arguments::refusal(error).exit());
     let mut output = Output::new(arguments.look);
     let result = match arguments.command {
         Command::Inspect(options) => commands::inspect::run(&options, &mut output),

@@ -10,7 +10,8 @@ use occupant_core::report::{Diagnostic, KernelLine, KernelRecord, Severity, Tota
 use occupant_core::{Event, File as CoreFile, InspectOptions, Outcome, Summary, inspect};
 use occupant_report::{append_json_line, printable};
 
-use crate::file::{Found, Input, Listed, Spool, companion, files};
+use crate::file::{Input, Spool, companion};
+use crate::folder::{Found, Listed, files};
 
 /// A scan that takes longer than this shows its progress.
 const PATIENCE: Duration = Duration::from_millis(700);
@@ -96,7 +97,7 @@ impl<'a> Scan<'a> {
     /// A file, or all in a directory.
     pub(crate) fn path(&mut self, path: &Path, output: &mut dyn Write) -> anyhow::Result<()> {
         let before = (self.totals.images, self.diagnostics.len());
-        let Listed { found, failed, packed } = files(path);
+        let Listed { found, failed, packed, dangling } = files(path);
         for (folder, error) in failed {
             self.failed(folder.display().to_string(), &error.to_string());
         }
@@ -109,6 +110,7 @@ impl<'a> Scan<'a> {
         }
         self.note_uncompiled(path);
         self.note_packed(path, &packed);
+        self.note_dangling(path, &dangling);
         Ok(())
     }
 
@@ -123,6 +125,17 @@ impl<'a> Scan<'a> {
             ),
         };
         self.say(Severity::Note, "packed", directory.display().to_string(), message);
+    }
+
+    /// One note for a directory with links that lead to nothing: what is missing behind them is not known.
+    fn note_dangling(&mut self, directory: &Path, links: &[PathBuf]) {
+        let Some(first) = links.first() else { return };
+        let first = first.strip_prefix(directory).unwrap_or(first).display();
+        let message = match links.len() {
+            1 => format!("the link {first} leads to nothing that can be read"),
+            several => format!("{several} links lead to nothing that can be read, the first is {first}"),
+        };
+        self.say(Severity::Note, "dangling", directory.display().to_string(), message);
     }
 
     /// One note for a directory: a compiler's dump can have thousands of PTX files.
@@ -164,7 +177,7 @@ impl<'a> Scan<'a> {
         };
         let (keep, keep_code, code_dropped) = (&mut self.keep, &mut self.keep_code, &mut self.code_dropped);
         let listed = &mut self.listed;
-        let companion = companion(&found.path);
+        let (companion, unread) = companion(&found.path).map_or_else(|why| (None, Some(why)), |read| (read, None));
         let file = CoreFile { name: &name, source: &input, companion: companion.as_deref() };
         let outcome = inspect(&file, &Spool, self.options, &make, &mut |event| match event {
             Event::Progress { done, total } => progress.show(done, total),
@@ -183,6 +196,9 @@ impl<'a> Scan<'a> {
                 }
             }
         });
+        if let Some(why) = unread.filter(|_| outcome.totals.images > 0) {
+            self.say(Severity::Warning, "metadata", name.clone(), format!("the .json beside it is not used: {why}"));
+        }
         self.done(found, outcome);
         written?;
         Ok(())

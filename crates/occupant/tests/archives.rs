@@ -368,3 +368,89 @@ fn archives_without_device_code_cut_and_too_deep() {
         assert!(run.stderr.contains(said) && run.stdout.contains("plain_shared"), "{name}: {}", run.stderr);
     }
 }
+
+/// What gzip itself says of such files: members follow each other, other bytes behind them are passed over, a wrong checksum
+/// or size is an error, and so is a member that breaks off.
+#[test]
+fn gzip_is_checked_member_by_member() {
+    let folder = scratch("gzip");
+    let cubin = fixture("plain.sm_90.cubin");
+    let plain = kernels(&fixtures().join("plain.sm_90.cubin"), "", "");
+    let (first, second) = cubin.split_at(1000);
+    let (whole, halves) = (gzipped(&cubin), [gzipped(first), gzipped(&[]), gzipped(second)].concat());
+    let with = |bytes: &[u8], tail: &[u8]| [bytes, tail].concat();
+    for (name, bytes) in [
+        ("members.gz", halves.clone()),
+        ("junk.gz", with(&whole, b"junk")),
+        ("one_byte.gz", with(&whole, &[0x1f])),
+        ("long_junk.gz", with(&halves, &[b'x'; 70_000])),
+    ] {
+        fs::write(folder.join(name), bytes).unwrap();
+        assert_eq!(kernels(&folder.join(name), "", ""), plain, "{name}");
+    }
+    let flipped = |bytes: &[u8], from_end: usize| {
+        let mut bytes = bytes.to_vec();
+        let at = bytes.len() - from_end;
+        bytes[at] ^= 1;
+        bytes
+    };
+    for (name, bytes, why) in [
+        ("checksum.gz", flipped(&whole, 8), "checksum"),
+        ("size.gz", flipped(&whole, 1), "checksum"),
+        ("first_of_two.gz", with(&flipped(&gzipped(first), 8), &gzipped(second)), "checksum"),
+        ("tar.gz", flipped(&gzipped(&tarred(&[("a.cubin", &cubin)])), 8), "checksum"),
+        ("begun.gz", with(&whole, &whole[..20]), "incomplete deflate stream"),
+        ("cut.gz", whole[..whole.len() - 4].to_vec(), "unexpected end of file"),
+    ] {
+        fs::write(folder.join(name), bytes).unwrap();
+        let run = occupant(&format!("inspect {}", folder.join(name).display()));
+        assert_eq!(run.status, 2, "{name}: {}", run.stderr);
+        assert!(run.stderr.contains(why) && run.stderr.lines().count() == 1, "{name}: {}", run.stderr);
+        // The members of a tar were read and listed before the checksum came.
+        assert_eq!(run.stdout.contains("plain_shared"), name == "tar.gz", "{name}: {}", run.stdout);
+    }
+}
+
+/// Applications that Python runs are zips behind a line for the system, or behind a program's own.
+#[test]
+fn a_zip_behind_other_data_is_read() {
+    let folder = scratch("prepended");
+    let library = fixture("libkernels.so");
+    let plain = kernels(&fixtures().join("libkernels.so"), "", "");
+    let members: &[(&str, &[u8])] = &[("__main__.py", b"import foo\n"), ("foo/libfoo.so", &library)];
+    for method in [CompressionMethod::Deflated, CompressionMethod::Stored] {
+        let zip = zipped(method, members);
+        for (name, before) in [("a.pex", "#!/usr/bin/env python3\n".to_owned()), ("b.pex", "x".repeat(100_001))] {
+            let path = folder.join(name);
+            fs::write(&path, [before.as_bytes(), &zip].concat()).unwrap();
+            assert_eq!(kernels(&path, "foo/libfoo.so/", ""), plain, "{name} {method}");
+        }
+    }
+    // In a directory by its first line; a script without a zip is none of these.
+    fs::write(folder.join("install.sh"), "#!/bin/sh\necho PK\x05\x06\n").unwrap();
+    fs::remove_file(folder.join("b.pex")).unwrap();
+    let report = support::json(&format!("inspect {}", folder.display()));
+    assert_eq!((&report["totals"]["files"], report["diagnostics"].as_array().unwrap().len()), (&1.into(), 0));
+    assert_eq!(report["kernels"].as_array().unwrap().len(), plain.len());
+    let script = occupant(&format!("inspect {}", folder.join("install.sh").display()));
+    assert!(script.status == 2 && script.stderr.contains("neither a binary nor an archive"), "{}", script.stderr);
+}
+
+/// Metadata of more than is read is told as too large where it comes from an archive, too.
+#[test]
+fn metadata_beyond_the_limit_is_told() {
+    let folder = scratch("large_metadata");
+    let cubin = fs::read(fixtures().join("../triton/sm_90/matmul.cubin")).unwrap();
+    let large = [b"{\"num_warps\": 8, \"hash\": \"".as_slice(), &vec![b'x'; 4 << 20], b"\"}"].concat();
+    for (ending, bytes) in archives(&[("k.cubin", &cubin), ("k.json", &large)]) {
+        let path = folder.join(format!("a.{ending}"));
+        fs::write(&path, bytes).unwrap();
+        let run = occupant(&format!("inspect {}", path.display()));
+        assert_eq!(run.status, 0, "{ending}: {}", run.stderr);
+        assert!(
+            run.stderr.contains("the .json beside it is not used: it has more than 4194304 bytes"),
+            "{}",
+            run.stderr
+        );
+    }
+}

@@ -189,6 +189,22 @@ fn a_hundred_thousand_sections_are_no_work() {
     said(&outcome, "more");
 }
 
+/// What has no images is named for what it is.
+#[test]
+fn a_place_for_device_code_without_any() {
+    let empty = [&0xba55_ed50_u32.to_le_bytes()[..], &1_u16.to_le_bytes(), &16_u16.to_le_bytes(), &0_u64.to_le_bytes()];
+    let empty = empty.concat();
+    let so = |data: Vec<u8>| elf(62, 0, &[section(".nv_fatbin", PROGBITS, data)]);
+    for bytes in [so(Vec::new()), so(vec![0; 64]), so(empty.clone()), so([empty.clone(), empty.clone()].concat())] {
+        said(&looked_into(&bytes), "no CUDA device code: a binary whose .nv_fatbin holds no images");
+    }
+    let debug = Section { kind: 8, at: Some((64, 1 << 20)), ..section(".nv_fatbin", 8, Vec::new()) };
+    said(&looked_into(&elf(62, 0, &[debug])), "a binary whose .nv_fatbin holds no images");
+    let other = looked_into(&elf(62, 0, &[section(".text", PROGBITS, vec![0; 64])]));
+    said(&other, "an ELF file without .nv_fatbin");
+    said(&looked_into(&empty), "a fatbin that holds no images");
+}
+
 /// An entry of a fatbin: its header of 64 bytes, and more of it, and what it holds.
 struct Entry {
     kind: u16,

@@ -146,3 +146,67 @@ fn what_is_packed_otherwise_is_told_once() {
         run.stderr
     );
 }
+
+/// Metadata that is there and not used is told of, whatever the reason; the kernels are listed all the same.
+#[test]
+fn metadata_that_is_not_used_is_told() {
+    let cubin = || ("k.cubin", fixture("../triton/sm_90/matmul.cubin"));
+    let json = String::from_utf8(fixture("../triton/sm_90/matmul.json")).unwrap();
+    let told = |folder: &Path, why: &str| {
+        for path in [folder.to_owned(), folder.join("k.cubin")] {
+            let run = occupant(&format!("inspect {} --json", path.display()));
+            let report: Value = serde_json::from_str(&run.stdout).unwrap();
+            assert_eq!((run.status, report["kernels"].as_array().unwrap().len()), (0, 1), "{}", run.stderr);
+            assert_eq!(report["kernels"][0]["launch"]["shared_dynamic_from"], "unknown");
+            assert_eq!(messages(&report), [format!("the .json beside it is not used: {why}")]);
+            assert_eq!(
+                (&report["diagnostics"][0]["severity"], &report["diagnostics"][0]["code"]),
+                (&"warning".into(), &"metadata".into())
+            );
+        }
+    };
+    let renamed = json.replace("\"matmul\"", "\"other\"");
+    assert_ne!(renamed, json);
+    let other = folder("metadata_other", &[cubin(), ("k.json", renamed.into_bytes())]);
+    told(&other, "it is of kernel `other`, which is not in the file");
+    // Of a filter that leaves the kernel out, nothing is known of the rest.
+    let filtered = occupant(&format!("inspect {} --kernel nosuch", other.display())).stderr;
+    assert!(filtered.contains("--kernel matches none of 1 kernels") && !filtered.contains(".json"), "{filtered}");
+
+    let large = [b"{\"hash\": \"".as_slice(), &vec![b'x'; 4 << 20], b"\"}"].concat();
+    let large = folder("metadata_large", &[cubin(), ("k.json", large)]);
+    told(&large, "it has more than 4194304 bytes");
+    let directory = folder("metadata_directory", &[cubin(), ("k.json/x", Vec::new())]);
+    told(&directory, "it is no regular file");
+    #[cfg(unix)]
+    {
+        let link = folder("metadata_link", &[cubin()]);
+        std::os::unix::fs::symlink("nowhere.json", link.join("k.json")).unwrap();
+        let run = occupant(&format!("inspect {}", link.join("k.cubin").display()));
+        assert_eq!(run.status, 0, "{}", run.stderr);
+        assert!(run.stderr.contains("the .json beside it is not used: No such file"), "{}", run.stderr);
+    }
+    let none = folder("metadata_none", &[cubin()]);
+    assert_eq!(messages(&inspected(&none)), Vec::<&str>::new());
+}
+
+/// GPUs are told of as they were asked for, whichever has the first kernels.
+#[test]
+fn gpus_are_in_the_order_in_which_they_were_asked_for() {
+    let files = [("a.cubin", fixture("plain.sm_86.cubin")), ("b.cubin", fixture("plain.sm_90.cubin"))];
+    let folder = folder("gpus_in_order", &files);
+    let order = |gpus: [&str; 3], flags: &str| {
+        let flags = gpus.map(|gpu| format!(" --gpu {gpu}")).concat() + flags;
+        let report = json(&format!("inspect {}{flags}", folder.display()));
+        let name = |gpu: &Value| gpu["gpu"]["name"].as_str().unwrap().to_owned();
+        let groups = report["groups"].as_array().into_iter().flatten();
+        let with_image = groups.filter(|group| group["arch"] != "none");
+        let rows: Vec<String> = with_image.map(|group| group["gpu"].as_str().unwrap().to_owned()).collect();
+        (report["gpus"].as_array().unwrap().iter().map(name).collect::<Vec<_>>(), rows)
+    };
+    for gpus in [["h100-sxm", "rtx-4090", "a10g"], ["a10g", "h100-sxm", "rtx-4090"]] {
+        assert_eq!(order(gpus, "").0, gpus);
+        let (told, rows) = order(gpus, " --summary");
+        assert_eq!((told, rows), (gpus.map(str::to_owned).to_vec(), gpus.map(str::to_owned).to_vec()));
+    }
+}

@@ -234,3 +234,24 @@ fn wrong_flags_are_usage_errors() {
         assert!(run.stdout.is_empty(), "{arguments}: {}", run.stdout);
     }
 }
+
+/// An argument beyond any sense is named by its start and end.
+#[test]
+fn long_arguments_are_shown_in_short() {
+    let long = "x".repeat(100_000);
+    for arguments in [
+        "calc --gpu",
+        "inspect a.so --arch",
+        "calc --gpu h100 --block",
+        "calc --gpu h100 --carveout",
+        "gpus --",
+        "calc --",
+    ] {
+        let given =
+            if arguments.ends_with("--") { format!("{arguments}{long}") } else { format!("{arguments} {long}") };
+        let run = support::occupant(&given);
+        assert_eq!(run.status, 2, "{arguments}");
+        assert!(run.stderr.starts_with("error: ") && run.stderr.contains("xxxx"), "{arguments}: {}", run.stderr);
+        assert!(run.stderr.len() < 1000, "{arguments}: {} bytes", run.stderr.len());
+    }
+}

@@ -56,7 +56,13 @@ fn timings() {
     says(&occupant_fed(of, csv.as_bytes()), 0, &rising);
     says(&occupant_fed(arguments, csv.as_bytes()), 2, &["shared_dynamic becomes an occupancy with the rest", "--gpu"]);
     says(&occupant_fed(arguments, b"blocks_per_sm,time\n8,soon\n"), 2, &["line 2: `soon` is no time"]);
-    says(&occupant_fed(arguments, b"blocks_per_sm,time\n8,1\n"), 2, &["can't tell: only one occupancy was measured"]);
+    let one = occupant_fed(&format!("{arguments} --json"), b"blocks_per_sm,time\n8,1\n");
+    says(&one, 2, &["can't tell: only one occupancy was measured"]);
+    assert!(
+        one.stderr.starts_with("error: -: can't tell: only one") && one.stderr.lines().count() == 1,
+        "{}",
+        one.stderr
+    );
 }
 
 #[test]

@@ -482,8 +482,30 @@ fn nonsense_is_refused_by_name() {
 #[test]
 fn grids_and_clusters_by_dimension() {
     let launch = |flags: &str| format!("launch --gpu h100-sxm --blocks-per-sm 1 {flags}");
-    asks(&launch("--grid 43x32 --cluster 2x2"), 1, &["a grid of 43 blocks along x is no multiple of the cluster's 2"]);
-    asks(&launch("--grid 1x65536"), 1, &["a grid of 65536 blocks along y, 65535 allowed"]);
+    let refused = [
+        ("--grid 43x32 --cluster 2x2", "a grid of 43 blocks along x is no multiple of the cluster's 2"),
+        ("--grid 1x65536", "a grid of 65536 blocks along y, 65535 allowed"),
+        ("--grid 2x1x70000", "a grid of 70000 blocks along z, 65535 allowed"),
+        ("--grid 2147483648", "a grid of 2147483648 blocks along x, 2147483647 allowed"),
+        ("--grid 18446744073709551615", "a grid of 18446744073709551615 blocks along x, 2147483647 allowed"),
+        ("--grid 18446744073709551615 --cluster 2", "18446744073709551615 blocks is no multiple of the cluster's 2"),
+        ("--grid 2147483647", ""),
+    ];
+    for (flags, reason) in refused {
+        let answers = ["launch", "calc"].map(|command| json(&format!("{command} --gpu h100-sxm {flags}")));
+        let [launch, calc] = answers.each_ref().map(|answer| (&answer["launchable"], &answer["reason"]));
+        assert_eq!(launch, calc, "{flags}");
+        assert_eq!(calc.0, reason.is_empty(), "{flags}");
+        assert!(calc.1.as_str().unwrap_or_default().contains(reason), "{flags}: {}", calc.1);
+        assert_eq!(answers[1]["input"]["grid"], answers[0]["grid"], "{flags}");
+    }
+    let invalid = |grid| format!("--grid {grid} --block 64");
+    for (grid, parts) in [
+        ("4294967296", &["blocks along x: 4294967296 needed, 2147483647 allowed", "loop inside the kernel"][..]),
+        ("1x70000", &["blocks along y: 70000 needed, 65535 allowed", "put the largest dimension along x"]),
+    ] {
+        explains("invalid configuration argument", &invalid(grid), parts);
+    }
     let tile = &json(&launch("--problem 8192x4096 --tile 192x224 --cluster 2x2"))["tiles"][0];
     assert_eq!(tile["grid"], 44 * 20, "43 x 19 tiles in whole clusters");
 }

@@ -1,7 +1,6 @@
 //! Small pieces of text that several renderers use: numbers with separators, plurals, wrapped lines.
 
-use std::borrow::Cow;
-
+pub use occupant_core::printable;
 use occupant_core::report::{Basis, GpuName};
 use unicode_width::UnicodeWidthStr;
 
@@ -46,23 +45,6 @@ pub(crate) fn on_gpu(gpu: &GpuName) -> String {
         name if gpu.compute_capability.is_empty() => format!("on {name}"),
         name => format!("on {name} ({})", gpu.compute_capability),
     }
-}
-
-/// A name from a file, which may hold anything, without what would move the cursor, break a line or turn the direction of
-/// writing.
-#[must_use]
-pub fn printable(name: &str) -> Cow<'_, str> {
-    if name.bytes().all(|byte| (b' '..=b'~').contains(&byte)) || !name.chars().any(is_unprintable) {
-        return Cow::Borrowed(name);
-    }
-    let escaped = |c: char| if is_unprintable(c) { c.escape_default().to_string() } else { c.to_string() };
-    Cow::Owned(name.chars().map(escaped).collect())
-}
-
-/// Control characters, separators of lines and paragraphs, and marks that turn the direction of writing.
-fn is_unprintable(c: char) -> bool {
-    let turns = matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    c.is_control() || turns || matches!(c, '\u{2028}' | '\u{2029}')
 }
 
 /// A percentage without needless zeros: `25`, `62.5`, `2.08`.
@@ -121,6 +103,5 @@ mod tests {
         );
         assert_eq!(wrapped("one two three", 8, 2), "one two\n  three\n");
         assert_eq!(wrapped("unbreakable", 4, 2), "unbreakable\n");
-        assert_eq!(printable("a\n\u{1b}[31mb"), "a\\n\\u{1b}[31mb");
     }
 }

@@ -1,14 +1,12 @@
 //! Errors that say only that something was invalid: the shape decides what.
 
 use occupant_logs::TooMuch;
+use occupant_occupancy::LARGEST_GRID;
 
 use crate::explanation::{Explanation, Fix, Inequality};
 use crate::gpus::{divided, gpu, on};
 use crate::limits::{fixes, inequalities};
 use crate::question::{Gpu, Question};
-
-/// Blocks of a grid along y and z, at most. Source: CUDA Programming Guide, technical specifications.
-const GRID_YZ: u64 = 65535;
 
 /// "invalid argument", of a launch or of setting an attribute.
 pub(crate) fn value(question: &Question) -> Explanation {
@@ -119,16 +117,14 @@ pub(crate) fn configuration(question: &Question) -> Explanation {
     if question.block.is_none() {
         missing.push("--block N: the threads of the block, such as 512 or 8x8x8".to_owned());
     }
-    let along = |axis: usize| question.grid.and_then(|grid| grid.get(axis).copied()).filter(|blocks| *blocks > GRID_YZ);
-    if let Some((axis, blocks)) =
-        [("y", along(1)), ("z", along(2))].into_iter().find_map(|(axis, blocks)| Some((axis, blocks?)))
-    {
-        return dimension(&format!("blocks along {axis}"), blocks, GRID_YZ);
+    let along = ["x", "y", "z"].into_iter().zip(question.grid.unwrap_or_default()).zip(LARGEST_GRID);
+    if let Some(((axis, blocks), most)) = along.into_iter().find(|((_, blocks), most)| blocks > most) {
+        return dimension(&format!("blocks along {axis}"), blocks, most);
     }
     Explanation {
         code: "invalid_configuration",
         says: "a dimension of grid or block is 0 or too large: blocks have 1 to 1024 threads (64 at most along z), grids at least \
-               1 block and 65535 at most along y and z"
+               1 block, 2147483647 at most along x and 65535 along y and z"
             .to_owned(),
         fixes: match &threads {
             Some(threads) if threads.over() > 0 => vec![Fix::new("blocks of 1024 threads or fewer", "")],
@@ -146,10 +142,16 @@ pub(crate) fn dimension(what: &str, asked: u64, limit: u64) -> Explanation {
         code: "invalid_configuration",
         says: format!("too many {what}"),
         inequality: Some(Inequality { what: what.to_owned(), needed: asked, allowed: limit, unit: "" }),
-        fixes: vec![Fix::new(
-            "put the largest dimension along x, which takes 2^31 - 1 blocks, or loop inside the kernel",
-            "",
-        )],
+        fixes: vec![match asked > LARGEST_GRID[0] {
+            true => Fix::new(
+                "loop inside the kernel, or split the launch: no dimension takes more than 2^31 - 1 blocks",
+                "",
+            ),
+            false => Fix::new(
+                "put the largest dimension along x, which takes 2^31 - 1 blocks, or loop inside the kernel",
+                "",
+            ),
+        }],
         ..Explanation::default()
     }
 }

@@ -49,7 +49,7 @@ impl Companions {
     pub(super) fn take(&mut self, name: &[u8], file: &mut impl Read) -> Result<(), BinaryError> {
         let Some(stem) = name.strip_suffix(JSON).map(plain) else { return Ok(()) };
         let mut bytes = Vec::new();
-        if file.take(LARGEST_COMPANION).read_to_end(&mut bytes).is_err() {
+        if file.take(LARGEST_COMPANION.saturating_add(1)).read_to_end(&mut bytes).is_err() {
             return Ok(());
         }
         let size = (stem.len() as u64).saturating_add(bytes.len() as u64);

@@ -1,6 +1,7 @@
 //! Tells by its first bytes what a file is.
 
 use super::START;
+use crate::fields::u16_at;
 use crate::source::{Source, read};
 use crate::{elf, fatbin, ptx};
 
@@ -43,6 +44,21 @@ fn is_tar(start: &[u8]) -> bool {
     let Some(stated) = stated.and_then(|field| u32::from_str_radix(field, 8).ok()) else { return false };
     let byte = |(at, byte): (usize, &u8)| u32::from(if CHECKSUM.contains(&at) { b' ' } else { *byte });
     header.iter().enumerate().map(byte).fold(0, u32::saturating_add) == stated
+}
+
+/// Whether a file that starts with other data is a zip: it ends with the record that ends a zip's directory, as PKWARE's
+/// APPNOTE.TXT has it (4.3.16), which states the length of the comment behind it.
+#[must_use]
+pub fn ends_like_zip(source: &dyn Source) -> bool {
+    const RECORD: u64 = 22;
+    const COMMENT_LENGTH: usize = 20;
+    let length = source.size().min(RECORD.saturating_add(u64::from(u16::MAX)));
+    let Ok(end) = read(source, source.size().saturating_sub(length), length, "end of the file") else { return false };
+    memchr::memmem::rfind_iter(&end, b"PK\x05\x06").any(|at| {
+        let rest = end.get(at..).unwrap_or(&[]);
+        let comment = u16_at(rest, COMMENT_LENGTH).map(u64::from);
+        comment.is_some_and(|comment| rest.len() as u64 == RECORD.saturating_add(comment))
+    })
 }
 
 /// Whether a member of an archive is worth unpacking: a binary, a fatbin, PTX, or an archive again.

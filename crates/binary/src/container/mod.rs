@@ -23,6 +23,7 @@ use crate::source::{Source, read};
 use crate::{BinaryError, cubin, elf};
 
 use kind::Kind;
+pub use kind::ends_like_zip;
 use places::Places;
 
 /// Archives within archives, at most.
@@ -42,8 +43,9 @@ const LONGEST_PLACE: usize = 1024;
 const LONGEST_REASON: usize = 200;
 /// Bytes from the start of a file that tell what it is; a tar header has its magic at 257.
 const START: u64 = 4096;
-/// The metadata beside a compiled Triton kernel; some kilobytes in practice.
-const LARGEST_COMPANION: u64 = 4 << 20;
+/// The most that the metadata beside a compiled Triton kernel may have; some kilobytes in practice. Of more, one byte more
+/// than this is read, so that whoever is given it can tell.
+pub const LARGEST_COMPANION: u64 = 4 << 20;
 
 /// A file that is no archive.
 pub struct Leaf<'a> {
@@ -52,7 +54,7 @@ pub struct Leaf<'a> {
     pub path: &'a str,
     /// Its bytes.
     pub source: &'a dyn Source,
-    /// The `.json` beside a `.cubin` in the same archive.
+    /// The `.json` beside a `.cubin` in the same archive, cut where it has more than [`LARGEST_COMPANION`] bytes.
     pub companion: Option<Vec<u8>>,
 }
 
@@ -149,7 +151,11 @@ impl Visit<'_> {
         companion: Companion<'_>,
     ) -> Result<(), BinaryError> {
         let start = read(source, 0, source.size().min(START), "start of the file")?;
-        let kind = Kind::of(&start);
+        let mut kind = Kind::of(&start);
+        // An application that Python runs: a line for the system, then a zip.
+        if kind == Kind::Leaf && !kind::can_hold_device_code(&start) && kind::ends_like_zip(source) {
+            kind = Kind::Zip;
+        }
         if kind == Kind::Leaf {
             let is_cubin = elf::machine(&start) == Some(cubin::MACHINE);
             let companion = if is_cubin { companion(self) } else { None };

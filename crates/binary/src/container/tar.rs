@@ -3,6 +3,7 @@
 use std::io::{self, BufReader, Read};
 
 use ::tar::{Archive, Entry, EntryType};
+use flate2::bufread::GzDecoder;
 
 use super::companions::{self, Companions};
 use super::kind::{Kind, starts_like_device_code};
@@ -214,29 +215,47 @@ fn unpack<'s>(
     let window = if visit.windows > 1 { NESTED_WINDOW } else { WINDOW };
     let stream = BufReader::new(SourceReader::new(source));
     let unpacked: Box<dyn Read + 's> = match kind {
-        Kind::Gzip => Box::new(Gzip { decoder: flate2::bufread::MultiGzDecoder::new(stream), began: false }),
+        Kind::Gzip => Box::new(Gzip { member: Some(GzDecoder::new(stream)) }),
         _ => Box::new(zstd_reader(stream, window).map_err(failed("zstd"))?),
     };
     Ok(visit.counted(unpacked))
 }
 
-/// Gzip members one after the other. What follows the last and is no member is padding, as for gzip itself.
-struct Gzip<R> {
-    decoder: flate2::bufread::MultiGzDecoder<R>,
-    began: bool,
+/// Gzip members one after the other, each with its checksum. What follows the last and does not begin like a member is
+/// passed over, as by gzip itself; the reader of flate2 for several members takes it for a damaged one, and reports a wrong
+/// checksum as it reports that.
+struct Gzip<'s> {
+    /// The member that is read; none behind the last.
+    member: Option<GzDecoder<BufReader<SourceReader<'s>>>>,
 }
 
-impl<R: io::BufRead> Read for Gzip<R> {
+impl Read for Gzip<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        match self.decoder.read(buffer) {
-            // The crate's word for a header that is none; a damaged stream has another kind.
-            Err(error) if self.began && error.kind() == io::ErrorKind::InvalidInput => Ok(0),
-            Ok(read) => {
-                self.began = self.began || read > 0;
-                Ok(read)
-            }
-            Err(error) => Err(error),
+        if buffer.is_empty() {
+            return Ok(0);
         }
+        while let Some(member) = &mut self.member {
+            let read = member.read(buffer)?;
+            if read > 0 {
+                return Ok(read);
+            }
+            if let Some(mut rest) = self.member.take().map(GzDecoder::into_inner)
+                && begins_member(&mut rest)?
+            {
+                self.member = Some(GzDecoder::new(rest));
+            }
+        }
+        Ok(0)
+    }
+}
+
+/// Whether the next two bytes of a stream are those of a gzip member, which are not taken from it.
+fn begins_member(stream: &mut BufReader<SourceReader<'_>>) -> io::Result<bool> {
+    let mut magic = [0; 2];
+    match stream.read_exact(&mut magic) {
+        Ok(()) => stream.seek_relative(-2).map(|()| magic == [0x1f, 0x8b]),
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
+        Err(error) => Err(error),
     }
 }
 

@@ -181,7 +181,7 @@ fn beside<'b>(
         let member = listing.companion(archive, name)?;
         let mut bytes = Vec::new();
         let read = open(visit, archive, source, &member, |visit, unpacked| {
-            visit.counted(unpacked).take(LARGEST_COMPANION).read_to_end(&mut bytes)
+            visit.counted(unpacked).take(LARGEST_COMPANION.saturating_add(1)).read_to_end(&mut bytes)
         });
         match read.and_then(|read| read.map_err(failed_to_read("packed member"))) {
             Ok(_) => Some(bytes),

@@ -8,6 +8,7 @@ mod launch;
 mod machine;
 mod names;
 mod only_reports;
+mod other_kernel;
 mod plan;
 mod record;
 mod stack;
@@ -19,6 +20,7 @@ use names::Named;
 use occupant_binary::{Source, Store};
 use occupant_hardware::{Architecture, GpuSelector, Rules};
 use occupant_occupancy::{Carveout, PartitionedCaching};
+use other_kernel::NamedKernel;
 use regex::Regex;
 
 use crate::launches::Launches;
@@ -129,5 +131,14 @@ pub fn inspect<T: Send>(
     make: &(dyn Fn(Vec<KernelRecord>) -> T + Sync),
     tell: &mut dyn FnMut(Event<T>),
 ) -> Outcome {
-    walk::Walk::new(file.name, options, make, tell).run(file, store)
+    let beside = NamedKernel::beside(file);
+    let make = |kernels: Vec<KernelRecord>| {
+        if let Some(named) = &beside {
+            named.see(&kernels);
+        }
+        make(kernels)
+    };
+    let mut outcome = walk::Walk::new(file.name, options, &make, tell).run(file, store);
+    outcome.diagnostics.extend(beside.and_then(|named| named.missing(file, &outcome)));
+    outcome
 }

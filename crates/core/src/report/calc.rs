@@ -79,7 +79,7 @@ pub struct CalcInput {
     /// Blocks per cluster; `null` without clusters.
     pub cluster: Option<u32>,
     /// Blocks of the grid; `null` where not given.
-    pub grid: Option<u32>,
+    pub grid: Option<u64>,
     /// `default`, `max`, a percentage or bytes.
     pub carveout: String,
     /// `off`, `on` or `strict`.

@@ -48,10 +48,6 @@ impl CalcOptions {
 
     /// The request that the flags make.
     pub(crate) fn request(&self) -> CalcRequest {
-        CalcRequest {
-            grid: self.grid.map(|grid| u32::try_from(grid.blocks()).unwrap_or(u32::MAX)),
-            by_hand: self.by_hand,
-            ..self.shape.request()
-        }
+        CalcRequest { grid: self.grid.map(Grid::sizes), by_hand: self.by_hand, ..self.shape.request() }
     }
 }

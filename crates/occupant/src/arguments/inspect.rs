@@ -102,8 +102,8 @@ or demangled name, with or without parameters; names with commas need quotes.
 Exit status: 0 done (also where kernels can't launch), 2 where something could
 not be read.")]
 pub(crate) struct InspectFlags {
-    /// Libraries, objects, fatbins, cubins, wheels and other archives; a directory stands for those in it, `-` for standard
-    /// input
+    /// Libraries, objects, fatbins, cubins, wheels and other archives; a directory stands for those in it, links followed and
+    /// each read once, `-` for standard input
     #[arg(required = true, value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
     /// Answer for this GPU with the image that it runs; repeat for several, `current` stands for a set of present parts

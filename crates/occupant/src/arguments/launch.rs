@@ -73,11 +73,6 @@ impl Grid {
     pub(crate) const fn sizes(self) -> [u64; 3] {
         self.0
     }
-
-    /// Blocks in all.
-    pub(crate) const fn blocks(self) -> u64 {
-        self.0[0] * self.0[1] * self.0[2]
-    }
 }
 
 fn problem(text: &str) -> Result<[u64; 3], String> {
@@ -110,7 +105,6 @@ impl LaunchOptions {
     pub(crate) fn request(&self) -> LaunchRequest {
         LaunchRequest {
             grid: self.grid.map(|grid| grid.0),
-            cluster: self.shape.cluster.map(|cluster| cluster.0),
             blocks_per_sm: self.blocks_per_sm,
             sms: self.sms,
             cooperative: self.cooperative,

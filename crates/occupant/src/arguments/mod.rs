@@ -28,8 +28,11 @@ pub(crate) use shape::ShapeFlags;
 pub(crate) use strip::StripFlags;
 pub(crate) use verdict::VerdictFlags;
 
+use clap::error::{ContextKind, ContextValue};
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
+
+use occupant_core::in_short;
 
 use crate::output::Look;
 
@@ -90,4 +93,25 @@ pub(crate) enum Command {
 pub(crate) struct GpusOptions {
     /// A model, a family, an architecture, or words to search for
     pub(crate) name: Vec<String>,
+}
+
+/// What is wrong with the arguments, with long ones shortened.
+pub(crate) fn refusal(mut error: clap::Error) -> clap::Error {
+    /// Bytes of an argument that are shown.
+    const LONGEST: usize = 200;
+    let long = |(kind, value): (_, &ContextValue)| match value {
+        ContextValue::String(text) if text.len() > LONGEST => {
+            Some((kind, ContextValue::String(in_short(text, LONGEST).into_owned())))
+        }
+        _ => None,
+    };
+    let shortened: Vec<_> = error.context().filter_map(long).collect();
+    if !shortened.is_empty() {
+        // Suggestions repeat the argument.
+        error.insert(ContextKind::Suggested, ContextValue::None);
+    }
+    for (kind, value) in shortened {
+        error.insert(kind, value);
+    }
+    error
 }

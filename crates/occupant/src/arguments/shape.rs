@@ -174,6 +174,7 @@ impl ShapeFlags {
                 shared_opt_in: true,
             },
             cluster: self.cluster.map(Cluster::blocks),
+            cluster_sizes: self.cluster.map(|cluster| cluster.0),
             rules: self.set_up.rules(),
             ..CalcRequest::default()
         }

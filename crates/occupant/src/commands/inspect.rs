@@ -23,7 +23,9 @@ pub(crate) fn run(flags: &InspectFlags, output: &mut Output) -> anyhow::Result<S
     let launches = launches(flags.launches.as_deref())?;
     let options = flags.options(launches);
     let keep = match output.format() {
-        _ if flags.summary => Keep::Census(Box::new(Summary::new(flags.by.map(Into::into).unwrap_or_default()))),
+        _ if flags.summary => {
+            Keep::Census(Box::new(Summary::new(flags.by.map(Into::into).unwrap_or_default(), &options.gpus)))
+        }
         Format::Jsonl if flags.sort.is_none() && flags.top.is_none() => Keep::Nothing,
         _ => Keep::All(Vec::new()),
     };
@@ -95,7 +97,7 @@ fn finish(mut scan: Scan<'_>, flags: &InspectFlags, output: &mut Output) -> anyh
             if let Some(key) = flags.sort {
                 sort(&mut kernels, key);
             }
-            let gpus = Gpus::of(&kernels);
+            let gpus = Gpus::of(&kernels, &scan.options.gpus);
             if let Some(top) = flags.top {
                 scan.totals.not_shown = keep_top(&mut kernels, top);
             }

@@ -54,7 +54,7 @@ pub(crate) fn run(flags: &ProbeFlags, output: &mut Output) -> anyhow::Result<Sta
             let bytes = whole(path, MOST).with_context(|| path.display().to_string())?;
             failed |= launches(flags, path, &bytes, &mut found)?;
         }
-        let status = read(read_reports(&found), output)?;
+        let status = read(read_reports(&found), None, output)?;
         return Ok(if failed { Status::CouldNot } else { status });
     }
     let plan = match (Given::open(flags.path.as_deref())?, &flags.path) {
@@ -82,7 +82,8 @@ fn timings(flags: &ProbeFlags, file: &Path, output: &mut Output) -> anyhow::Resu
     let known = flags.path.is_some() || !flags.gpus().is_empty();
     let subject = if known { Some(subject(flags, opened)?) } else { None };
     let input = lines(file).with_context(|| name.clone())?;
-    read(read_timings(input, subject.as_ref()).with_context(|| name.clone())?, output)
+    let reading = read_timings(input, subject.as_ref()).with_context(|| name.clone())?;
+    read(reading, Some(&name), output)
 }
 
 /// Flags that a report answers.
@@ -190,8 +191,13 @@ fn plan_of_report(flags: &ProbeFlags, path: &Path, bytes: &[u8]) -> anyhow::Resu
     Ok(plan_of_launch(name, measured, &flags.shape.request())?)
 }
 
-fn read(reading: ProbeReading, output: &mut Output) -> anyhow::Result<Status> {
+/// Prints what measurements say; `file` is where they come from, where that is one file.
+fn read(reading: ProbeReading, file: Option<&str>, output: &mut Output) -> anyhow::Result<Status> {
     let status = if reading.answer.is_some() { Status::Done } else { Status::CouldNot };
+    if reading.answer.is_none() {
+        let file = file.map_or_else(String::new, |file| format!(" {file}:"));
+        output::complain(&format!("error:{file} can't tell: {}", reading.says));
+    }
     let text = match output.format() {
         Format::Table => probe_reading_text(&reading, output.width()),
         Format::Csv => probe_reading_sheet(&reading).csv(),
