@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 use occupant_core::report::{Diagnostic, KernelLine, KernelRecord, Severity, Totals};
 use occupant_core::{Event, File as CoreFile, InspectOptions, Outcome, Summary, inspect};
-use occupant_report::{append_json_line, printable};
+use occupant_report::{append_json_line, inspect_sheet, printable};
 
 use crate::file::{Input, Spool, companion};
 use crate::folder::{Found, Listed, files};
@@ -18,16 +18,36 @@ const PATIENCE: Duration = Duration::from_millis(700);
 
 /// What a scan's threads make of kernels.
 enum Made {
-    /// Lines of jsonl, where nothing has to be kept.
+    /// Lines to print, where nothing has to be kept.
     Lines(io::Result<Vec<u8>>),
     /// The records themselves.
     Records(Vec<KernelRecord>),
 }
 
+/// How kernels are printed, a line each.
+#[derive(Clone, Copy)]
+pub(crate) enum Line {
+    Json,
+    /// A row of CSV; the line above them all is the caller's.
+    Csv,
+}
+
+impl Line {
+    fn append(self, lines: &mut Vec<u8>, kernels: &[KernelRecord]) -> io::Result<()> {
+        match self {
+            Self::Json => append_lines(lines, kernels),
+            Self::Csv => {
+                lines.extend_from_slice(inspect_sheet(kernels).csv_rows().as_bytes());
+                Ok(())
+            }
+        }
+    }
+}
+
 /// What becomes of a kernel once it is known.
 pub(crate) enum Keep {
     /// Printed at once.
-    Nothing,
+    Nothing(Line),
     /// Counted.
     Census(Box<Summary>),
     /// Kept to be sorted and laid out.
@@ -48,7 +68,7 @@ impl Keep {
                 kernel
             })),
             Self::Census(summary) => records.iter().for_each(|kernel| summary.add(kernel)),
-            Self::Nothing => {}
+            Self::Nothing(_) => {}
         }
     }
 }
@@ -166,14 +186,12 @@ impl<'a> Scan<'a> {
         };
         let mut progress = Progress::new(&name);
         let mut written: io::Result<()> = Ok(());
-        let at_once = matches!(self.keep, Keep::Nothing);
+        let at_once = if let Keep::Nothing(line) = self.keep { Some(line) } else { None };
         let buffers = Buffers::default();
         let make = |kernels: Vec<KernelRecord>| {
-            if !at_once {
-                return Made::Records(kernels);
-            }
+            let Some(line) = at_once else { return Made::Records(kernels) };
             let mut lines = buffers.take();
-            Made::Lines(append_lines(&mut lines, &kernels).map(|()| lines))
+            Made::Lines(line.append(&mut lines, &kernels).map(|()| lines))
         };
         let (keep, keep_code, code_dropped) = (&mut self.keep, &mut self.keep_code, &mut self.code_dropped);
         let listed = &mut self.listed;

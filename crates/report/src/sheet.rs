@@ -15,16 +15,13 @@ impl Sheet {
     /// CSV with a header line.
     #[must_use]
     pub fn csv(&self) -> String {
-        let mut writer = csv::Writer::from_writer(Vec::new());
-        let written = writer.write_record(&self.columns).and_then(|()| {
-            self.rows.iter().try_for_each(|row| {
-                row.iter().try_for_each(|cell| writer.write_field(&*printable(cell)))?;
-                writer.write_record(None::<&[u8]>)
-            })
-        });
-        // A vector takes everything, and rows are as long as the header.
-        debug_assert!(written.is_ok(), "{written:?}");
-        writer.into_inner().ok().and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default()
+        csv_lines([&self.columns[..]]) + &self.csv_rows()
+    }
+
+    /// The rows alone: what comes in parts has its header once.
+    #[must_use]
+    pub fn csv_rows(&self) -> String {
+        csv_lines(self.rows.iter().map(Vec::as_slice))
     }
 
     /// A Markdown table. Pipes in cells are escaped.
@@ -39,4 +36,16 @@ impl Sheet {
         }
         text
     }
+}
+
+/// Lines of CSV, without controls.
+fn csv_lines<'r, Cell: AsRef<str> + 'r>(rows: impl IntoIterator<Item = &'r [Cell]>) -> String {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let written = rows.into_iter().try_for_each(|row| {
+        row.iter().try_for_each(|cell| writer.write_field(&*printable(cell.as_ref())))?;
+        writer.write_record(None::<&[u8]>)
+    });
+    // A vector takes everything, and rows are as long as the header.
+    debug_assert!(written.is_ok(), "{written:?}");
+    writer.into_inner().ok().and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default()
 }

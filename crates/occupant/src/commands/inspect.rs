@@ -14,7 +14,7 @@ use super::Status;
 use crate::arguments::{InspectFlags, Sort};
 use crate::file::launches;
 use crate::output::{self, Format, Output};
-use crate::scan::{Keep, Scan, json_lines};
+use crate::scan::{Keep, Line, Scan, json_lines};
 
 pub(crate) fn run(flags: &InspectFlags, output: &mut Output) -> anyhow::Result<Status> {
     for gpu in flags.gpus() {
@@ -22,13 +22,19 @@ pub(crate) fn run(flags: &InspectFlags, output: &mut Output) -> anyhow::Result<S
     }
     let launches = launches(flags.launches.as_deref())?;
     let options = flags.options(launches);
+    // Nothing has to be known of the last kernel to print the first.
+    let in_order = flags.sort.is_none() && flags.top.is_none();
     let keep = match output.format() {
         _ if flags.summary => {
             Keep::Census(Box::new(Summary::new(flags.by.map(Into::into).unwrap_or_default(), &options.gpus)))
         }
-        Format::Jsonl if flags.sort.is_none() && flags.top.is_none() => Keep::Nothing,
+        Format::Jsonl if in_order => Keep::Nothing(Line::Json),
+        Format::Csv if in_order && flags.sass.is_none() => Keep::Nothing(Line::Csv),
         _ => Keep::All(Vec::new()),
     };
+    if let Keep::Nothing(Line::Csv) = keep {
+        output.writer().write_all(inspect_sheet(&[]).csv().as_bytes())?;
+    }
     let mut scan = Scan::new(&options, keep);
     // In the file's order it is known which will be shown.
     if matches!(output.format(), Format::Table | Format::Markdown) && flags.sort.is_none() {
@@ -114,7 +120,7 @@ fn finish(mut scan: Scan<'_>, flags: &InspectFlags, output: &mut Output) -> anyh
             };
             (printed, report.diagnostics)
         }
-        Keep::Nothing => (output.finish().map_err(anyhow::Error::from), scan.diagnostics),
+        Keep::Nothing(_) => (output.finish().map_err(anyhow::Error::from), scan.diagnostics),
     };
     // Whatever becomes of standard output, what went wrong is told.
     diagnostics.iter().for_each(output::diagnostic);

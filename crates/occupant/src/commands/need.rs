@@ -12,7 +12,7 @@ use super::Status;
 use crate::arguments::{NeedFlags, models};
 use crate::file::launches;
 use crate::output::{self, Format, Output};
-use crate::scan::{Keep, Scan, json_lines};
+use crate::scan::{Keep, Line, Scan, json_lines};
 
 pub(crate) fn run(flags: &NeedFlags, output: &mut Output) -> anyhow::Result<Status> {
     let gpus = flags.of.gpus();
@@ -68,7 +68,7 @@ fn by_numbers(flags: &NeedFlags, gpus: &[GpuSelector], output: &mut Output) -> a
 fn of_files(flags: &NeedFlags, gpus: Vec<GpuSelector>, output: &mut Output) -> anyhow::Result<Status> {
     let options = InspectOptions { gpus, ..flags.inspect(launches(flags.of.launches.as_deref())?) };
     let at_once = output.format() == Format::Jsonl && flags.svg.is_none();
-    let mut scan = Scan::new(&options, if at_once { Keep::Nothing } else { Keep::All(Vec::new()) });
+    let mut scan = Scan::new(&options, if at_once { Keep::Nothing(Line::Json) } else { Keep::All(Vec::new()) });
     for path in &flags.of.paths {
         if at_once {
             scan.path(path, output.writer())?;
