@@ -1,6 +1,6 @@
 //! Occupancy of one launch shape given by numbers.
 
-use occupant_hardware::{Basis as FactBasis, Rules, SmLimits, UnknownCapability};
+use occupant_hardware::{Basis as FactBasis, GpuSelector, Rules, SmLimits, UnknownCapability};
 use occupant_occupancy::{
     Carveout, InvalidShape, LARGEST_CLUSTER, Occupancy, PartitionedCaching, Shape, by_hand, occupancy, refusals,
     requirements,
@@ -268,7 +268,10 @@ fn other_caching(limits: &SmLimits, shape: &Shape, answer: &Occupancy) -> Option
 
 /// Whether the grid fills the GPU once.
 fn grid_note(target: Target<'_>, grid: Option<u64>, answer: &Occupancy) -> Option<String> {
-    let (grid, sms) = (grid?, target.selector?.sm_count()?);
+    let grid = grid?;
+    let Some(sms) = target.selector.and_then(GpuSelector::sm_count) else {
+        return Some("how a grid fills a GPU depends on its SMs: name one model (`occupant gpus`)".to_owned());
+    };
     let at_once = u64::from(answer.blocks_per_sm) * u64::from(sms);
     (at_once > 0).then(|| {
         let verb = if grid < at_once { "does not fill" } else { "fills" };
@@ -296,7 +299,6 @@ fn by_hand_record(limits: &SmLimits, shape: &Shape) -> Result<ByHandRecord, Inva
 
 #[cfg(test)]
 mod tests {
-    use occupant_hardware::GpuSelector;
 
     use super::*;
 

@@ -305,10 +305,16 @@ fn lines(block: &BlockRecord, detail: Detail) -> String {
 /// Arithmetic that waits for nothing and that nobody waits for.
 fn is_plain(instruction: &InstructionRecord) -> bool {
     let silent = instruction.wait.is_empty() && instruction.write.is_none() && instruction.read.is_none();
-    let special = ["BRA", "EXIT", "BAR", "CALL", "RET", "BSSY", "BSYNC", "WARPGROUP", "USETMAXREG", "DEPBAR", "SYNCS"];
+    let flow = ["BRA", "BRX", "BRXU", "JMP", "JMX", "EXIT", "CALL", "RET", "BSSY", "BSYNC", "WARPSYNC"];
+    let waits = ["BAR", "WARPGROUP", "USETMAXREG", "DEPBAR", "SYNCS"];
     let text = instruction.text.as_str();
     let tensor = name(text).ends_with("MMA") && !text.contains("HFMA2");
-    silent && !instruction.spill && !tensor && !text.contains('[') && !special.contains(&name(text))
+    silent
+        && !instruction.spill
+        && !tensor
+        && !text.contains('[')
+        && !flow.contains(&name(text))
+        && !waits.contains(&name(text))
 }
 
 fn line(instruction: &InstructionRecord) -> String {

@@ -6,12 +6,16 @@ use crate::flow::Known;
 use crate::hot::{self, CopyOf, Hot, LoopKind};
 use crate::instruction::Instruction;
 use crate::loops::Loop;
+use crate::opcodes::{Class, Opcode};
 use crate::structure::Structure;
+
+/// A jump that is written as a call: its work is that of a branch.
+static JUMP_AS_CALL: Opcode = Opcode { mnemonic: "CALL", class: Class::Branch, space: None };
 
 /// One code section, taken apart.
 #[derive(Debug, Clone)]
 pub struct Analysis {
-    /// Every whole instruction.
+    /// Every whole instruction. What is written as a call and never comes back has the class of a branch.
     pub instructions: Vec<Instruction>,
     /// Bytes after the last whole instruction; more than 0 in damaged code.
     pub trailing_bytes: usize,
@@ -34,7 +38,13 @@ impl Analysis {
     #[must_use]
     pub fn new(code: &Code<'_>, known: &Known<'_>) -> Self {
         let structure = Structure::new(code, known);
-        let instructions: Vec<Instruction> = code.range(0, code.len()).map(|(_, instruction)| instruction).collect();
+        let mut instructions: Vec<Instruction> =
+            code.range(0, code.len()).map(|(_, instruction)| instruction).collect();
+        for number in &structure.flow.jumps_as_calls {
+            if let Some(jump) = instructions.get_mut(*number) {
+                jump.opcode = Some(&JUMP_AS_CALL);
+            }
+        }
         let contents = contents(&instructions, &structure);
         let body = |found: &Loop| {
             let blocks = found.blocks.iter().filter_map(|block| structure.flow.blocks.get(*block));

@@ -50,14 +50,21 @@ fn beyond(offset: u32, units: i64) -> i64 {
     end.saturating_add(units.saturating_mul(4))
 }
 
+/// What a `BRA` asks of the warp, where it is about divergence. At bit 32: 0 nothing, 1 that it goes as one (`.U`).
+pub(crate) fn divergence(branch: Word) -> Option<&'static str> {
+    match branch.bits(32, 2) {
+        2 => Some("DIV"),
+        3 => Some("CONV"),
+        _ => None,
+    }
+}
+
 /// Whether a branch may fall through: by its guard, by a predicate operand, by a uniform predicate, or because it asks
 /// whether the warp has diverged (`BRA.DIV`) or not (`BRA.CONV`).
 pub(crate) fn is_conditional(word: Word) -> bool {
     const TRUE: u64 = 7;
-    /// What `BRA` asks of the warp, at bit 32: 0 nothing, 1 that it goes as one (`.U`), 2 `.DIV`, 3 `.CONV`.
-    const DIVERGED: u64 = 2;
     let uniform = word.form() == 2 && (word.bits(24, 3) != TRUE || word.bit(27));
-    let by_divergence = word.opcode() == BRANCH && word.bits(32, 2) >= DIVERGED;
+    let by_divergence = word.opcode() == BRANCH && divergence(word).is_some();
     !word.guard().is_always() || word.bits(87, 3) != TRUE || word.bit(90) || uniform || by_divergence
 }
 
@@ -84,12 +91,14 @@ mod tests {
         ] {
             let branch = read(capability, low, high, 0);
             assert_eq!((branch.mnemonic(), branch.is_conditional()), ("BRA", true), "{low:#x} of {capability:?}");
+            assert!(branch.asks_of_the_warp().is_some());
         }
         for (capability, low, high) in [
             ((8, 0), 0xffff_fff0_0000_7947, 0x000f_c000_0383_ffff),
             ((9, 0), 0x0000_0000_0020_7947, 0x000f_ea00_0380_0000),
         ] {
-            assert!(!read(capability, low, high, 0).is_conditional(), "{low:#x} of {capability:?}");
+            let branch = read(capability, low, high, 0);
+            assert!(!branch.is_conditional() && branch.asks_of_the_warp().is_none(), "{low:#x} of {capability:?}");
         }
     }
 

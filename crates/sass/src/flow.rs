@@ -61,6 +61,8 @@ pub struct Flow {
     pub calls: Vec<Call>,
     /// Calls to code elsewhere.
     pub calls_elsewhere: usize,
+    /// Numbers of the instructions that are jumps though they are written as calls, ascending.
+    pub jumps_as_calls: Vec<usize>,
     /// Jumps whose targets are not known: ways are missing.
     pub indirect: Vec<usize>,
     /// Jumps to places that the section does not have: the code is damaged.
@@ -84,10 +86,10 @@ impl Flow {
         if !flow.calls.is_empty() {
             let returning = flow.returning(&steps);
             let returns = |number: usize| returning.get(flow.block_of(number)).copied().unwrap_or(false);
-            let calls = steps.calls.len();
-            steps.make_jumps(|call| !returns(call.to) && !inner.contains(&call.to));
-            if steps.calls.len() < calls {
+            let jumps = steps.make_jumps(|call| !returns(call.to) && !inner.contains(&call.to));
+            if !jumps.is_empty() {
                 flow = Self::of(&steps, &inner, count);
+                flow.jumps_as_calls = jumps;
             }
         }
         flow.calls_elsewhere = steps.calls_elsewhere;
@@ -245,6 +247,7 @@ mod tests {
         let flow = Flow::new(&Code::new(decoder, &code), &Known::default());
         let starts: Vec<usize> = flow.blocks.iter().map(|block| block.start).collect();
         assert_eq!(starts, [0, 1, 2, 4, 6]);
+        assert_eq!(flow.jumps_as_calls, [0]);
         assert_eq!((flow.entries.as_slice(), flow.calls.as_slice()), (&[0, 4][..], &[Call { from: 2, to: 4 }][..]));
         let ways: Vec<&[usize]> = (0..5).map(|block| flow.successors(block)).collect();
         assert_eq!(ways, [&[1, 3][..], &[0], &[], &[2], &[]]);

@@ -71,6 +71,17 @@ impl Instruction {
         branch::is_conditional(self.word)
     }
 
+    /// What a jump asks of the warp, as written behind its name: `DIV` whether it has diverged, `CONV` whether it has not,
+    /// `COLLECTIVE` which lanes take part.
+    #[must_use]
+    pub fn asks_of_the_warp(&self) -> Option<&'static str> {
+        match self.mnemonic() {
+            "BRA" => branch::divergence(self.word),
+            "WARPSYNC" => self.target().map(|_| "COLLECTIVE"),
+            _ => None,
+        }
+    }
+
     /// Waits for a phase of a barrier in shared memory.
     #[must_use]
     pub fn is_mbarrier_wait(&self) -> bool {

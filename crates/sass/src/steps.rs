@@ -90,12 +90,14 @@ impl Steps {
         })
     }
 
-    /// Makes jumps of the calls for which `is_jump` holds.
-    pub(crate) fn make_jumps(&mut self, is_jump: impl Fn(&CallTo) -> bool) {
-        for call in self.calls.extract_if(.., |call| is_jump(call)).collect::<Vec<_>>() {
+    /// Makes jumps of the calls for which `is_jump` holds; the numbers of those instructions, ascending.
+    pub(crate) fn make_jumps(&mut self, is_jump: impl Fn(&CallTo) -> bool) -> Vec<usize> {
+        let jumps: Vec<CallTo> = self.calls.extract_if(.., |call| is_jump(call)).collect();
+        for call in &jumps {
             self.push(call.from, Some(call.to), call.conditional);
         }
         self.all.sort_by_key(|step| step.number);
+        jumps.iter().map(|call| call.from).collect()
     }
 
     fn push(&mut self, number: usize, to: impl IntoIterator<Item = usize>, falls_through: bool) {

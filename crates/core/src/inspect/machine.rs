@@ -87,23 +87,24 @@ const fn because(because: Because) -> &'static str {
 
 fn notes(analysis: &Analysis) -> Vec<String> {
     let mut notes = Vec::new();
-    let mut note = |number: usize, text: &str| {
+    let mut note = |number: usize, one: &str, several: &str, what: &str| {
         if number > 0 {
-            notes.push(format!("{number} {text}"));
+            notes.push(format!("{number} {}{what}", if number == 1 { one } else { several }));
         }
     };
-    note(analysis.trailing_bytes, "bytes after the last whole instruction: the code is damaged");
-    note(analysis.structure.flow.stray, "jumps lead outside the code: it is damaged");
-    note(
-        analysis.structure.flow.indirect.len(),
-        "jumps whose targets are not known: blocks that only they lead to are missing, and with them loops",
-    );
-    note(analysis.structure.loops.irreducible, "jumps into the middle of cycles: those cycles are not among the loops");
-    note(
-        analysis.structure.flow.calls_elsewhere,
-        "calls by pointer or of functions outside this section: what is called is not followed",
-    );
-    note(analysis.unknown(), "instructions whose opcode is not known: their bits are shown");
+    let flow = &analysis.structure.flow;
+    let loops = &analysis.structure.loops;
+    let trailing = " after the last whole instruction: the code is damaged";
+    note(analysis.trailing_bytes, "byte", "bytes", trailing);
+    note(flow.stray, "jump leads", "jumps lead", " outside the code: it is damaged");
+    let indirect = " not known: blocks that only they lead to are missing, and with them loops";
+    note(flow.indirect.len(), "jump whose targets are", "jumps whose targets are", indirect);
+    let irreducible = " into the middle of cycles: those cycles are not among the loops";
+    note(loops.irreducible, "jump", "jumps", irreducible);
+    let elsewhere = " by pointer or of functions outside this section: what is called is not followed";
+    note(flow.calls_elsewhere, "call", "calls", elsewhere);
+    let unknown = " not known: their bits are shown";
+    note(analysis.unknown(), "instruction whose opcode is", "instructions whose opcode is", unknown);
     notes
 }
 
@@ -196,7 +197,10 @@ fn operands(instruction: &Instruction) -> String {
         Some(_) if instruction.class() == Some(Class::Call) && instruction.word.form() == 1 => {
             return "(by pointer)".to_owned();
         }
-        Some(Target::At(to)) => return format!("{to:#06x}"),
+        Some(Target::At(to)) => {
+            let asks = instruction.asks_of_the_warp().map_or_else(String::new, |asks| format!(".{asks} "));
+            return format!("{asks}{to:#06x}");
+        }
         Some(Target::Unknown) => return "(indirect)".to_owned(),
         None => {}
     }

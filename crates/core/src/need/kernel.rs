@@ -80,11 +80,11 @@ fn answered(
 ) -> NeedRecord {
     let Models { main, others } = models;
     let share = options.target / 100.0;
-    let exact = main.knee.needed(share);
+    // As it is told: 8.001 warps are 8.
+    let exact = two_decimals(main.knee.needed(share));
     let warps_per_block = record.launch.block.map_or(1, |block| block.div_ceil(32)).max(1);
     let blocks = (exact / f64::from(warps_per_block)).ceil().max(1.0) as u32;
-    let needed =
-        NeededRecord { warps: blocks.saturating_mul(warps_per_block), blocks, exact_warps: two_decimals(exact) };
+    let needed = NeededRecord { warps: blocks.saturating_mul(warps_per_block), blocks, exact_warps: exact };
     let have = record.occupancy.as_ref().map(|occupancy| occupancy.warps_per_sm);
     let answer = match have {
         _ if exact > f64::from(machine.warp_slots) => NeedAnswer::CannotSaturate,

@@ -13,7 +13,7 @@ Examples:
   occupant launch --gpu rtx-5080 --grid 170 --blocks-per-sm 1
   occupant launch --gpu h100-sxm --grid 16x38 --blocks-per-sm 1 --cluster 4x2
   occupant launch --gpu p100 --grid 128 --block 1024 --registers 32 --cooperative
-  occupant launch --gpu h100-sxm --problem 4096x4096 --tile 128x128@2 --tile 128x256
+  occupant launch --gpu h100-sxm --problem 4096x4096 --tile 128x128@2 --tile 128x256@1
 
 Exit status: 0 the launch works, 1 it can't, 2 the question could not be
 answered.")]

@@ -197,6 +197,8 @@ fn cells(kernel: &KernelRecord) -> Vec<String> {
         },
         match (kernel.launchable, found) {
             (Some(false), _) => "can't launch".to_owned(),
+            // Its figures are those of code that does nothing of what the kernel is for.
+            (_, Some(_)) if kernel.is_stub() => "stub".to_owned(),
             (_, Some(found)) => found.limiters.iter().map(|name| brief(name)).collect::<Vec<_>>().join("+"),
             (_, None) => "-".to_owned(),
         },

@@ -211,7 +211,8 @@ fn no_spills(report: &InspectReport) -> &'static str {
         let spills = &kernel.spills;
         spills.store_bytes == Some(0) && spills.load_bytes == Some(0) && spills.unlisted_bytes == Some(0)
     };
-    if !report.kernels.is_empty() && report.kernels.iter().all(known_none) { "; no spills" } else { "" }
+    let all = report.totals.not_shown == 0 && !report.kernels.is_empty();
+    if all && report.kernels.iter().all(known_none) { "; no spills" } else { "" }
 }
 
 /// Kernels that do nothing of what they were written for look like the best of all.
@@ -224,5 +225,6 @@ fn stubs(report: &InspectReport) -> String {
     let part = |(number, one, several): (u64, &str, &str)| {
         format!("; {} {}", grouped(number), if number == 1 { one } else { several })
     };
-    kinds.into_iter().filter(|(number, ..)| *number > 0).map(part).collect()
+    let told: String = kinds.into_iter().filter(|(number, ..)| *number > 0).map(part).collect();
+    if told.is_empty() { told } else { told + ": `stub`" }
 }
