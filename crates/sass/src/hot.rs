@@ -147,6 +147,9 @@ pub enum Because {
     Deepest,
     /// Of those nested as deep it moves and computes most.
     MostWork,
+    /// Of those with as many tensor-core operations it does the least else. Compilers write a loop several times, and what
+    /// the others do more is for edges: masks, above all.
+    LeastElse,
 }
 
 /// A loop whose work is a fraction of another's: what the compiler leaves beside an unrolled loop.
@@ -203,11 +206,22 @@ pub(crate) fn hot(loops: &Loops, contents: &[Content], leaves: &[bool], own: &[b
         candidates.iter().copied().filter(|number| own.get(*number).copied().unwrap_or(true)).collect();
     let candidates = if of_kernel.is_empty() { candidates } else { of_kernel };
     let depth = |number: usize| loops.all.get(number).map_or(0, |found| found.depth);
-    let key = |number: &usize| (u64::from(of(*number).tensor > 0), depth(*number), work(&of(*number)));
+    let key = |number: &usize| {
+        let content = of(*number);
+        let order = match content.tensor {
+            0 => work(&content),
+            _ => u64::from(u32::MAX.saturating_sub(content.instructions)),
+        };
+        (u64::from(content.tensor > 0), depth(*number), content.tensor, order)
+    };
     let number = candidates.iter().copied().max_by_key(|number| (key(number), std::cmp::Reverse(*number)))?;
     let with = |test: &dyn Fn(usize) -> bool| candidates.iter().filter(|number| test(**number)).count();
     let because = if candidates.len() == 1 {
         Because::Only
+    } else if of(number).tensor > 0
+        && with(&|other| of(other).tensor == of(number).tensor && depth(other) == depth(number)) > 1
+    {
+        Because::LeastElse
     } else if of(number).tensor > 0 && with(&|other| of(other).tensor > 0) < candidates.len() {
         Because::TensorCores
     } else if with(&|other| depth(other) == depth(number)) == 1 {
@@ -263,6 +277,19 @@ fn times(large: &Content, small: &Content) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_the_same_loop_with_and_without_masks_the_one_without_is_hot() {
+        let flow = crate::loops::tests::flow(5, &[(0, 1), (1, 1), (1, 2), (2, 2), (2, 3), (3, 3), (3, 4)], &[]);
+        let loops = Loops::new(&flow);
+        let content = |tensor, instructions| Content { tensor, instructions, ..Content::default() };
+        let chosen = |contents: [Content; 3]| {
+            hot(&loops, &contents, &[true; 3], &[true; 3]).map(|hot| (hot.number, hot.because))
+        };
+        let masked = content(256, 900);
+        assert_eq!(chosen([masked, content(256, 700), content(64, 100)]), Some((1, Because::LeastElse)));
+        assert_eq!(chosen([masked, content(128, 400), content(0, 9000)]), Some((0, Because::TensorCores)));
+    }
 
     #[test]
     fn a_remainder_does_a_whole_fraction_of_everything() {

@@ -82,6 +82,7 @@ const fn because(because: Because) -> &'static str {
         Because::TensorCores => "it uses the tensor cores",
         Because::Deepest => "it is nested deepest",
         Because::MostWork => "it does the most in one pass",
+        Because::LeastElse => "of loops with as many tensor-core operations it does the least else",
     }
 }
 

@@ -192,6 +192,7 @@ fn hot_loop(analysis: &Analysis, found: &Model) -> Option<NeedLoop> {
             Because::TensorCores => "it uses the tensor cores",
             Because::Deepest => "it is nested deepest",
             Because::MostWork => "it does the most in one pass",
+            Because::LeastElse => "of loops with as many tensor-core operations it does the least else",
         },
         instructions: analysis.contents.get(number).map_or(0, |content| content.instructions),
     })
