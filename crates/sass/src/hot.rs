@@ -152,6 +152,20 @@ pub enum Because {
     LeastElse,
 }
 
+impl Because {
+    /// For reading, behind "hot: ".
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Only => "no other loop works on data",
+            Self::TensorCores => "it uses the tensor cores",
+            Self::Deepest => "it is nested deepest",
+            Self::MostWork => "it does the most in one pass",
+            Self::LeastElse => "of loops with as many tensor-core operations it does the least else",
+        }
+    }
+}
+
 /// A loop whose work is a fraction of another's: what the compiler leaves beside an unrolled loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CopyOf {

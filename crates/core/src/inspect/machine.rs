@@ -4,8 +4,7 @@ use std::collections::HashMap;
 
 use occupant_binary::{Function, demangle, shorten};
 use occupant_sass::{
-    Access, AccessKind, Analysis, Because, Class, Detail, Instruction, LoopKind, Space, Target, detail, irregular,
-    specialised,
+    Access, AccessKind, Analysis, Class, Detail, Instruction, LoopKind, Space, Target, detail, irregular, specialised,
 };
 
 use crate::report::{
@@ -19,7 +18,7 @@ pub(super) fn machine_code(function: &Function, analysis: &Analysis, spills: &[u
     let reachable = analysis.structure.flow.blocks.iter().enumerate().filter(|(_, block)| block.reachable);
     MachineCode {
         loops: (0..analysis.structure.loops.all.len()).map(|number| loop_record(analysis, number)).collect(),
-        hot_loop: analysis.hot.map(|hot| HotLoop { number: small(hot.number), because: because(hot.because) }),
+        hot_loop: analysis.hot.map(|hot| HotLoop { number: small(hot.number), because: hot.because.words() }),
         blocks: reachable
             .map(|(number, _)| BlockRecord {
                 offset: offset(number),
@@ -73,16 +72,6 @@ fn loop_record(analysis: &Analysis, number: usize) -> LoopRecord {
         global_store_bytes: content.global_store_bytes,
         remainder_of: copy.map(|copy| small(copy.of)),
         unrolled: copy.map(|copy| copy.times),
-    }
-}
-
-const fn because(because: Because) -> &'static str {
-    match because {
-        Because::Only => "no other loop works on data",
-        Because::TensorCores => "it uses the tensor cores",
-        Because::Deepest => "it is nested deepest",
-        Because::MostWork => "it does the most in one pass",
-        Because::LeastElse => "of loops with as many tensor-core operations it does the least else",
     }
 }
 

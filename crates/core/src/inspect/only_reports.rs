@@ -9,40 +9,23 @@
 
 use std::collections::BTreeSet;
 
-use occupant_binary::Function;
-use occupant_hardware::ComputeCapability;
 use occupant_sass::{Class, Decoder, Instruction, Space, Target};
 
-use super::ReadCode;
-use super::code::Coded;
-
-/// The longest code that is read for this, in bytes; the longest seen has 768.
-const LONGEST: u64 = 4096;
 /// What `printf` and `assert` call.
 const REPORTERS: [&str; 2] = ["vprintf", "__assertfail"];
 /// The constant bank of addresses that the loader fills in.
 const ADDRESSES: u64 = 4;
 
+/// Whether all functions outside the file that a kernel calls report.
+pub(super) fn only_calls_reporters(externals: &[String]) -> bool {
+    externals.iter().all(|name| REPORTERS.contains(&name.as_str()))
+}
+
 /// Whether a kernel's code does nothing but print, fail an assertion or trap, under conditions or not, and end the thread.
-/// `None` where that is not known: a device function, code that can't be read, is not decoded (before sm_70) or is not to be
-/// read, and calls of what is not certain. Code over 4 KiB is taken to do more.
-pub(super) fn only_reports(
-    function: &Function,
-    capability: ComputeCapability,
-    coded: &mut Coded<'_>,
-    read: ReadCode,
-) -> Option<bool> {
-    if !function.is_kernel {
-        return None;
-    }
-    let size = function.code.end.saturating_sub(function.code.start);
-    if size > LONGEST || !function.externals.iter().all(|name| REPORTERS.contains(&name.as_str())) {
-        return Some(false);
-    }
-    let decoder = Decoder::new(capability).ok().filter(|_| read != ReadCode::Nothing)?;
-    let code = function.read_code_in(coded.image, coded.room).ok()?;
+/// `calls_reporters` where it calls functions outside the file, all of which report. `None` for calls of what is not certain.
+pub(super) fn only_reports(decoder: &Decoder, code: &[u8], calls_reporters: bool) -> Option<bool> {
     let end = u32::try_from(code.len()).ok()?;
-    let mut walk = Walk::new(end, !function.externals.is_empty());
+    let mut walk = Walk::new(end, calls_reporters);
     for instruction in decoder.instructions(code) {
         match walk.step(&instruction) {
             Does::OnlyReports => {}

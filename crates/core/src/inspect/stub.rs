@@ -1,5 +1,6 @@
-//! Kernels that return at once: what compilers leave of a kernel whose body is compiled for other architectures only. Not
-//! for: kernels that do little; whatever could be seen from outside counts as doing something.
+//! Kernels that do nothing of what they were written for: what compilers and libraries leave of a kernel for architectures
+//! that it was not written for. Some return at once; whether others [`only_reports`] is told there. Not for: kernels that do
+//! little; whatever could be seen from outside counts as doing something.
 
 use occupant_binary::Function;
 use occupant_hardware::ComputeCapability;
@@ -7,29 +8,48 @@ use occupant_sass::{Decoder, Instruction};
 
 use super::ReadCode;
 use super::code::Coded;
+use super::only_reports::{only_calls_reporters, only_reports};
 
-/// The longest code that is read for this, in bytes: an exit, and the padding behind it.
-const LONGEST: u64 = 512;
+/// The longest code of a kernel that returns at once, in bytes: an exit, and the padding behind it.
+const LONGEST_EXIT: u64 = 512;
+/// The longest code of one that only reports; the longest seen has 768.
+const LONGEST_REPORT: u64 = 4096;
 /// The register that holds the stack pointer.
 const STACK_POINTER: u8 = 1;
 
-/// Whether a kernel's code does nothing but end the thread. `None` where that is not known: a device function, code that
-/// can't be read, is not decoded (before sm_70) or is not to be read.
-pub(super) fn returns_at_once(
-    function: &Function,
-    capability: ComputeCapability,
-    coded: &mut Coded<'_>,
-    read: ReadCode,
-) -> Option<bool> {
+/// What is known of a kernel as a stub. `None` where it is not known: a device function, code that can't be read, is not
+/// decoded (before sm_70) or is not to be read.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Stub {
+    /// The code does nothing but end the thread.
+    pub(super) returns_at_once: Option<bool>,
+    /// It does nothing but print, fail an assertion or trap.
+    pub(super) only_reports: Option<bool>,
+}
+
+/// Whether a kernel is a stub. Longer code is taken to do more.
+pub(super) fn stub(function: &Function, capability: ComputeCapability, coded: &mut Coded<'_>, read: ReadCode) -> Stub {
     if !function.is_kernel {
-        return None;
+        return Stub::default();
     }
     let size = function.code.end.saturating_sub(function.code.start);
-    if size > LONGEST {
-        return Some(false);
-    }
-    let decoder = Decoder::new(capability).ok().filter(|_| read != ReadCode::Nothing)?;
-    let code = function.read_code_in(coded.image, coded.room).ok()?;
+    let calls_more = !only_calls_reporters(&function.externals);
+    let mut stub = Stub {
+        returns_at_once: (size > LONGEST_EXIT).then_some(false),
+        only_reports: (size > LONGEST_REPORT || calls_more).then_some(false),
+    };
+    let is_known = stub.returns_at_once.is_some() && stub.only_reports.is_some();
+    let Some(decoder) = Decoder::new(capability).ok().filter(|_| !is_known && read != ReadCode::Nothing) else {
+        return stub;
+    };
+    let Ok(code) = function.read_code_in(coded.image, coded.room) else { return stub };
+    stub.returns_at_once = stub.returns_at_once.or_else(|| returns_at_once(&decoder, code));
+    let calls = !function.externals.is_empty();
+    stub.only_reports = stub.only_reports.or_else(|| only_reports(&decoder, code, calls));
+    stub
+}
+
+fn returns_at_once(decoder: &Decoder, code: &[u8]) -> Option<bool> {
     let first_that_tells = decoder.instructions(code).find(|instruction| !sets_up(instruction))?;
     Some(is_always(&first_that_tells) && first_that_tells.mnemonic() == "EXIT")
 }

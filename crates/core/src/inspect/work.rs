@@ -8,10 +8,9 @@ use super::InspectOptions;
 use super::code::{Coded, FromCode, from_code, not_decoded};
 use super::launch::{Answer, Known, answer};
 use super::names::{Named, Names};
-use super::only_reports::only_reports;
 use super::plan::{Job, Wanted, covers, place};
 use super::record::{self, Place};
-use super::stub::returns_at_once;
+use super::stub::stub;
 use crate::diagnostic::from_binary;
 use crate::report::{Diagnostic, KernelRecord, NeedRecord, Severity, Totals};
 use crate::target::Target;
@@ -202,8 +201,7 @@ fn function(
         place: Some(place.entry.to_string()),
         message: format!("{}: {message}", function.name),
     }));
-    let at_once = returns_at_once(function, place.architecture.capability, coded, options.code);
-    let only_reports = only_reports(function, place.architecture.capability, coded, options.code);
+    let stub = stub(function, place.architecture.capability, coded, options.code);
     let launches = options.launches.of(&function.name, &named.demangled);
     for who in for_whom {
         let target = match who {
@@ -216,8 +214,8 @@ fn function(
             if record.from_name.is_none() {
                 record.from_name = metadata.map(record::from_metadata);
             }
-            record.returns_at_once = at_once;
-            record.only_reports = only_reports;
+            record.returns_at_once = stub.returns_at_once;
+            record.only_reports = stub.only_reports;
             record.need = need(&record, &code, who, options);
             found.records.push(record);
         };

@@ -4,7 +4,7 @@ use occupant_hardware::GpuSelector;
 use occupant_need::{
     Constants, Execution, Guarded, Machine, Memory, Model, NotModelled, Resource, Scenario, Scope, Sources, model,
 };
-use occupant_sass::{Analysis, Because};
+use occupant_sass::Analysis;
 
 use super::{NeedError, NeedOptions, assumptions, littles_law, machine, partial, sentence, ways};
 use crate::report::{
@@ -187,13 +187,7 @@ fn hot_loop(analysis: &Analysis, found: &Model) -> Option<NeedLoop> {
     Some(NeedLoop {
         number: small(number),
         header: analysis.block(header).first().map_or(0, |first| first.offset),
-        because: match analysis.hot?.because {
-            Because::Only => "no other loop works on data",
-            Because::TensorCores => "it uses the tensor cores",
-            Because::Deepest => "it is nested deepest",
-            Because::MostWork => "it does the most in one pass",
-            Because::LeastElse => "of loops with as many tensor-core operations it does the least else",
-        },
+        because: analysis.hot?.because.words(),
         instructions: analysis.contents.get(number).map_or(0, |content| content.instructions),
     })
 }
